@@ -289,6 +289,9 @@ fn running_store_is_verified_and_backed_up_by_time() {
             verified.stderr
         );
     }
+    let _ = world
+        .arena(&["store", "verify", "--data", "data"])
+        .fails(1, &["in use by process", "--online"]);
     let folder = world.folder().join("backups");
     fs::create_dir(&folder).expect("a folder");
     let old = [
@@ -338,6 +341,47 @@ fn running_store_is_verified_and_backed_up_by_time() {
     worker.stop();
     coordinator.stop();
     world.nothing_runs();
+}
+
+#[test]
+fn copied_folder_has_the_audit_trail() {
+    let world = World::new();
+    let (coordinator, worker, id) = played_cup(&world);
+    worker.stop();
+    coordinator.stop();
+    let copy = |from: &str, to: &str| world.arena(&["store", "copy", "--from", from, "--to", to]);
+    let made = copy("data", "copy").ok();
+    assert!(!made.stdout.contains(" 0 events"), "{}", made.stdout);
+    assert!(
+        made.stderr.contains("audit trail: whole"),
+        "{}",
+        made.stderr
+    );
+    let trail = |folder: &str| {
+        let file = world.folder().join(folder).join("events.jsonl");
+        fs::read_to_string(file).unwrap_or_default()
+    };
+    assert!(trail("copy").contains(&id) && trail("copy") == trail("data"));
+    let verify = ["store", "verify", "--data", "copy"];
+    let verified = world.arena(&verify).ok().stderr;
+    assert!(verified.contains("audit trail: whole"), "{verified}");
+    // The next coordinator continues it, and notices a cut.
+    let coordinator = world.coordinator("copy", &[]);
+    let next = spec("next", "kalah", 1, &["random", "greedy"], "");
+    let _ = world.start_tournament("next", &next, &coordinator.url());
+    coordinator.stop();
+    let _ = world.arena(&verify).ok();
+    let whole = trail("copy");
+    assert!(whole.len() > trail("data").len() && whole.starts_with(&trail("data")));
+    fs::write(world.folder().join("copy/events.jsonl"), trail("data")).expect("a file");
+    let _ = world.arena(&verify).fails(3, &["audit trail", "removed"]);
+
+    let changed = trail("data").replace("StartTournament", "ListTournaments");
+    fs::write(world.folder().join("data/events.jsonl"), changed).expect("a file");
+    let _ = copy("data", "changed").fails(3, &["audit trail", "changed"]);
+
+    let backup = ["store", "backup", "--data", "copy", "--into", "new/backups"];
+    let _ = world.arena(&backup).ok();
 }
 
 #[test]

@@ -1,3 +1,5 @@
+use std::{thread, time::Duration};
+
 use arena_tests::{Server, World, repository, spec, until};
 use nix::sys::signal::Signal;
 use serde_json::Value;
@@ -50,6 +52,20 @@ fn paused_tournament_plays_nothing() {
     assert_eq!(games.games.len(), 20);
     let (_, _, expected) = world.tournament(&duel("held", 10), "elsewhere", &[]);
     assert_eq!(expected.difference(&games), None);
+}
+
+#[test]
+fn idle_coordinator_warns_of_no_pause() {
+    let world = World::new();
+    let coordinator = world.coordinator("data", &[]);
+    coordinator.signal(Signal::SIGSTOP);
+    thread::sleep(Duration::from_millis(3_500));
+    coordinator.signal(Signal::SIGCONT);
+    let list = ["tournament", "list", "--data", "data"];
+    let _ = world.arena(&list).ok();
+    // There is no lease to extend.
+    let log = coordinator.log();
+    assert!(!log.contains("leases are extended"), "{log}");
 }
 
 #[test]

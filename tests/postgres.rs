@@ -1,8 +1,14 @@
-use std::{fs, net::TcpListener, process::Command};
+use std::{
+    fs,
+    net::{TcpListener, TcpStream},
+    os::unix::fs::PermissionsExt,
+    process::Command,
+    thread,
+};
 
 use arena_store::server::PostgresServer;
 use arena_tests::{
-    DEADLINE, Games, PAPER_000, Server, World, repository, sha256, spec, until, within,
+    DEADLINE, Games, PAPER_000, Server, World, get, repository, sha256, spec, until, within,
 };
 use serde_json::Value;
 
@@ -86,14 +92,17 @@ fn database_keeps_same_results_as_folder() {
 
         // Into a folder, and from there into another database.
         let second = server.create("second");
-        for (from, to) in [(url, "copy"), ("copy", &*second)] {
-            let _ = world
-                .arena(&["store", "copy", "--from", from, "--to", to])
-                .ok();
+        for (from, to, trail) in [
+            (url, "copy", "the audit trail is not copied"),
+            ("copy", &*second, "the audit trail stays in copy"),
+        ] {
+            let copied = world.arena(&["store", "copy", "--from", from, "--to", to]);
+            let copied = copied.ok().stderr;
+            assert!(copied.contains(trail), "{copied}");
         }
         let _ = world
             .arena(&["store", "copy", "--from", "copy", "--to", &second])
-            .fails(2, &["exists and is not empty"]);
+            .fails(2, &["exists and is not empty", "another database"]);
         let _ = world.arena(&["store", "verify", "--data", "copy"]).ok();
         let digest = |access: [&str; 2]| {
             let export = world.arena(&["export", &id, access[0], access[1]]);
@@ -170,9 +179,7 @@ fn workers_and_clients_find_the_owner() {
         let expected = World::new().tournament(&spec, "one", &[]).2;
         let world = World::new();
         let owner = world.coordinator("one", &["--store", url]);
-        let port = TcpListener::bind(("127.0.0.1", 0)).expect("a port");
-        let listen = port.local_addr().expect("an address").to_string();
-        drop(port);
+        let [listen] = free_addresses();
         let arguments = ["coordinator", "--data", "two", "--store", url];
         let listens = ["--listen", &listen, "--metrics", "127.0.0.1:0"];
         let standby = world.start(&[&arguments[..], &listens].concat());
@@ -253,6 +260,155 @@ fn standby_takes_over_from_killed_owner() {
         standby.signal(nix::sys::signal::Signal::SIGTERM);
         assert_eq!(standby.output().code, Some(0));
         world.nothing_runs();
+    });
+}
+
+/// Free addresses on loopback.
+fn free_addresses<const N: usize>() -> [String; N] {
+    let ports = [(); N].map(|()| TcpListener::bind(("127.0.0.1", 0)).expect("a port"));
+    ports.map(|port| port.local_addr().expect("an address").to_string())
+}
+
+#[test]
+fn standby_is_alive_and_not_ready() {
+    on_server(|_, url| {
+        let world = World::new();
+        let _ = world
+            .arena(&["tls", "init", "tls", "--host", "127.0.0.1"])
+            .ok();
+        let tls = [
+            "--tls-cert",
+            "tls/server.pem",
+            "--tls-key",
+            "tls/server.key",
+        ];
+        for (data, more) in [("two", &[][..]), ("three", &tls)] {
+            let owner = world.coordinator("one", &["--store", url]);
+            let [metrics, web] = free_addresses();
+            let mut arguments = vec!["coordinator", "--data", data, "--store", url];
+            arguments.extend(["--listen", "127.0.0.1:0"]);
+            arguments.extend(["--metrics", &metrics, "--web", &web]);
+            arguments.extend(more);
+            let standby = world.start(&arguments);
+            until("a standby", || {
+                standby.stderr().contains("standing by").then_some(())
+            });
+            let health = || match more {
+                [] => world.arena(&["health", &metrics]),
+                _ => {
+                    let place = format!("https://{metrics}");
+                    world.arena(&["health", &place, "--tls-ca", "tls/ca.pem"])
+                }
+            };
+            let _ = health().fails(1, &["standing by: another coordinator owns the store"]);
+            if more.is_empty() {
+                assert_eq!(get(&metrics, "/livez").as_deref(), Some("ok\n"));
+            }
+            assert!(TcpStream::connect(&web).is_err(), "the pages do not answer");
+            owner.stop();
+            until("the standby to listen", || {
+                standby.stdout().contains("listen").then_some(())
+            });
+            let _ = health().ok();
+            assert!(TcpStream::connect(&web).is_ok());
+            standby.signal(nix::sys::signal::Signal::SIGTERM);
+            assert_eq!(standby.output().code, Some(0));
+        }
+        world.nothing_runs();
+    });
+}
+
+#[test]
+fn health_follows_the_database() {
+    on_server(|server, url| {
+        let world = World::new();
+        let coordinator = world.coordinator("data", &["--store", url]);
+        let address = coordinator.metrics_address();
+        let health = || world.arena(&["health", address]);
+        let _ = health().ok();
+        server.stop_immediately();
+        until("the health to change", || {
+            (health().code == Some(1)).then_some(())
+        });
+        let _ = health().fails(1, &["could not renew the lease of postgres://"]);
+        // A restart of the coordinator would not help.
+        assert_eq!(get(address, "/livez").as_deref(), Some("ok\n"));
+        server.start_again();
+        let well = || (health().code == Some(0)).then_some(());
+        until("the health to return", well);
+        // The lease cannot be renewed for a while, although the server is there.
+        thread::scope(|scope| {
+            let lock = "BEGIN; LOCK arena.owner; SELECT pg_sleep(8); COMMIT";
+            let locking = scope.spawn(|| server.sql("arena", lock));
+            until("the health to change", || {
+                (health().code == Some(1)).then_some(())
+            });
+            let _ = health().fails(1, &["the server does not answer"]);
+            let _ = locking.join();
+        });
+        until("the health to return", well);
+        coordinator.stop();
+    });
+}
+
+#[test]
+fn folder_of_a_database_gets_no_second_store() {
+    on_server(|_, url| {
+        let world = World::new();
+        let run = |arguments: &[&str]| world.arena(arguments);
+        let coordinator = world.coordinator("data", &["--store", url]);
+        let _ = run(&["store", "verify", "--data", "data"]).fails(1, &["in use by", "--online"]);
+        let _ = run(&["store", "verify", "--online", "--data", "data"]).ok();
+        let _ = run(&["store", "backup", "--data", "data", "file"]).ok();
+        coordinator.stop();
+
+        let mark = world.folder().join("data/store.url");
+        let database = fs::read_to_string(&mark).expect("a mark");
+        assert!(
+            database.starts_with("postgres:///arena?host=/"),
+            "{database}"
+        );
+        let mode = fs::metadata(&mark).expect("a mark").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        let listens = ["--listen", "127.0.0.1:0", "--metrics", "127.0.0.1:0"];
+        let start = [&["coordinator", "--data", "data"][..], &listens].concat();
+        let path = world.folder().join("data");
+        let shown = path.to_str().expect("UTF-8");
+        let words = [shown, database.trim(), "--store", "--data", "store.url"];
+        let _ = run(&start).fails(2, &words);
+        // A coordinator that was killed leaves its address in the folder.
+        world.coordinator("data", &["--store", url]).kill();
+        let spec = world.write("cup.toml", paper_spec(1));
+        for command in [
+            &["tournament", "list"][..],
+            &["standings", "@last"],
+            &["store", "verify"],
+            &["store", "backup", "other"],
+            &["run", &spec],
+        ] {
+            let refused = run(&[command, &["--data", "data"]].concat());
+            let words = [shown, database.trim(), "--store", "--coordinator"];
+            let _ = refused.fails(2, &words);
+        }
+        assert!(!path.join("store.json").exists() && !path.join("database-1").exists());
+
+        world.coordinator("folder", &[]).stop();
+        let coordinator = world.coordinator("folder", &["--store", url]);
+        let log = coordinator.log();
+        let warnings = log.lines().filter(|line| line.starts_with("warning: "));
+        let warnings: Vec<&str> = warnings.collect();
+        assert!(
+            matches!(warnings[..], [one] if one.contains("is not used, because --store")),
+            "{log}"
+        );
+        coordinator.stop();
+        let coordinator = world.coordinator("folder", &[]);
+        let log = coordinator.log();
+        assert!(
+            log.contains("was used with the database postgres:///arena"),
+            "{log}"
+        );
+        coordinator.stop();
     });
 }
 

@@ -7,11 +7,12 @@ use serde_norway::Value;
 
 /// Steps that do not run here: they need the network, Docker or an identity of GitHub. The table in
 /// deploy/README.md calls their results untested.
-const ELSEWHERE: [&str; 8] = [
+const ELSEWHERE: [&str; 9] = [
     "cargo install cargo-cyclonedx ",
     // The tests of agents/rules run it with the rules that they have built.
     "deploy/packages ",
     "pip install ",
+    "helm package ",
     "docker build ",
     "echo \"${{ secrets.GITHUB_TOKEN }}\" | docker login ",
     "docker push ",
@@ -109,7 +110,9 @@ fn release_workflow_packs_this_target() {
     };
 
     let workflow = workflow();
-    assert_eq!(commands(&workflow, "image"), [""; 0]);
+    for job in ["chart", "image"] {
+        assert_eq!(commands(&workflow, job), [""; 0]);
+    }
     let pack = commands(&workflow, "binaries");
     assert!(
         pack.len() == 2 && pack[0].starts_with("deploy/release "),
@@ -140,7 +143,7 @@ fn release_workflow_packs_this_target() {
     check_wheel(&run);
 }
 
-/// The archive has a program that runs, its manual pages, and the licenses.
+/// The archive has a program that runs and has no debug information, its manual pages, and the licenses.
 fn check_archive(run: &impl Fn(&str) -> Output, name: &str, checkout: &Path) {
     let _ = run(&format!("tar -xzf files/{name}.tar.gz")).ok();
     let folder = checkout.join(name);
@@ -151,6 +154,49 @@ fn check_archive(run: &impl Fn(&str) -> Output, name: &str, checkout: &Path) {
     assert!(folder.join("man/arena.1").is_file());
     let version = run(&format!("{name}/arena --version")).ok().stdout;
     assert!(version.contains(env!("CARGO_PKG_VERSION")), "{version}");
+    let bytes = |path: &Path| path.metadata().map(|it| it.len()).expect("a program");
+    let [packed, whole] = [bytes(&folder.join("arena")), bytes(&arena())];
+    assert!(
+        packed < whole || find("strip").is_none(),
+        "{packed} of {whole}"
+    );
+}
+
+#[test]
+fn release_has_chart_and_image_for_agents() {
+    let read = |path: &str| {
+        let text = fs::read_to_string(repository().join(path));
+        text.unwrap_or_else(|error| panic!("{path}: {error}"))
+    };
+    let workflow: Value =
+        serde_norway::from_str(&read(".github/workflows/release.yml")).expect("YAML");
+    let lines = |job: &str| -> String {
+        let steps = workflow["jobs"][job]["steps"].as_sequence().expect("steps");
+        let lines = steps.iter().filter_map(|step| step["run"].as_str());
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    let needed = workflow["jobs"]["publish"]["needs"].as_sequence();
+    assert!(
+        needed.is_some_and(|jobs| jobs.contains(&"chart".into())),
+        "{needed:?}"
+    );
+    let chart = lines("chart");
+    // The chart of a tag uses the image of the same tag.
+    for part in [
+        "deploy/helm/arena",
+        "--version \"${GITHUB_REF_NAME#v}\"",
+        "--app-version \"$GITHUB_REF_NAME\"",
+    ] {
+        assert!(chart.contains(part), "{part}: {chart}");
+    }
+    let image = lines("image");
+    for part in [
+        "--target agents ",
+        "docker push \"ghcr.io/${GITHUB_REPOSITORY}:${GITHUB_REF_NAME}-agents\"",
+    ] {
+        assert!(image.contains(part), "{part}: {image}");
+    }
+    assert!(read("deploy/Dockerfile").contains(" AS agents\n"));
 }
 
 /// The wheel has the program without its debug information.

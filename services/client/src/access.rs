@@ -10,7 +10,7 @@ use std::{
 use arena_access::{
     Bearer, Connection, CredentialFiles, Credentials, is_read_by_others, tls_advice,
 };
-use arena_store::has_store;
+use arena_store::{database_of, has_store};
 use arena_wire::v1;
 use clap::{ArgMatches, Args, Command, FromArgMatches, parser::ValueSource};
 
@@ -217,8 +217,10 @@ impl AccessArgs {
             Self::Folder(data) => data,
             Self::Unsaid => Path::new(DEFAULT_DATA),
         };
-        // A coordinator with a database has no store in its folder.
-        if !create && !has_store(data) && !embedded::has_address(data) {
+        // The folder of a coordinator with a database contains no store.
+        let is_known =
+            has_store(data) || embedded::has_address(data) || database_of(data).is_some();
+        if !create && !is_known {
             return Err(Failure::usage(format!(
                 "{} is not a data folder of arena: it contains no store; name another folder with \
                  --data, or a coordinator with --coordinator",

@@ -113,6 +113,7 @@ pub async fn hold(data: &Path, listen: SocketAddr) -> Outcome<Held> {
             Some(url) => Ok(Held::Other { url }),
             None => Err(Failure::failed(error)),
         },
+        Err(error @ StoreError::InDatabase { .. }) => Err(Failure::usage(error)),
         Err(error) => Err(Failure::failed(error)),
     }
 }

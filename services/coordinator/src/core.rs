@@ -285,11 +285,13 @@ impl Core {
         let now = Instant::now();
         let took = now - std::mem::replace(&mut self.turned, now);
         if took > STOPPED {
-            tracing::warn!(
-                seconds = took.as_secs(),
-                "the coordinator was stopped or waited long for the disk; leases are extended by \
-                 that time"
-            );
+            if self.ledger.leases() > 0 {
+                tracing::warn!(
+                    seconds = took.as_secs(),
+                    "the coordinator was stopped or waited long for the disk; leases are extended \
+                     by that time"
+                );
+            }
             self.started += took;
         }
     }

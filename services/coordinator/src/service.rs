@@ -3,6 +3,7 @@
 use std::{future::pending, io, net::SocketAddr, pin::Pin, sync::Arc, time::Duration};
 
 use arena_access::ServerTls;
+use arena_store::Store;
 use arena_telemetry::{Acceptor, CoordinatorMetrics, MetricsServer, Registry};
 use arena_wire::{
     DESCRIPTORS,
@@ -300,7 +301,8 @@ where
         let core = self.core.run(self.inbox, core_drains, self.drain_limit);
         tasks.spawn(core);
         let metrics = self.metrics_server.map(|server| {
-            let served = serve_metrics(server, self.registry, figures, stopping);
+            let store = Arc::clone(&store);
+            let served = serve_metrics(server, self.registry, figures, stopping, store);
             tasks.spawn(async { served.await.map_err(RunError::from).and(STOPPED) })
         });
         let tables = Following::new(self.handle.clone(), self.sql_games);
@@ -370,9 +372,10 @@ async fn serve_metrics(
     registry: Registry,
     figures: Figures,
     stopping: watch::Receiver<bool>,
+    store: Arc<dyn Store>,
 ) -> Result<(), arena_telemetry::ServeError> {
     let ready = move || match *stopping.borrow() {
-        false => Ok(()),
+        false => store.health().map_err(|error| error.to_string()),
         true => Err("the coordinator is stopping".to_owned()),
     };
     // Tournaments that ended before this start are read once, before the first request.

@@ -12,7 +12,7 @@ use crate::{
     binary::Binaries,
     core::Core,
     error::At,
-    files::existing,
+    files::{self, existing},
     repair::{
         copy::StoreCopy,
         verify::{LOCK_WAIT, beware, read},
@@ -24,9 +24,9 @@ use crate::{
     },
 };
 
-/// Copies all games, documents and binaries of a store into an empty one. No process may be using
-/// the target, or a data folder that is the source. Until the copy is complete, the target cannot
-/// be opened; an interrupted copy starts again.
+/// Copies all games, documents and binaries of a store into an empty one, and between data folders
+/// the audit trail. No process may be using the target, or a data folder that is the source. Until
+/// the copy is complete, the target cannot be opened; an interrupted copy starts again.
 ///
 /// # Errors
 /// `NotEmpty` for the target, `Locked`, `NotFound`, `NewerVersion`, `Unsuitable`, `Corrupt` for a
@@ -91,6 +91,16 @@ impl Source {
         }
     }
 
+    /// Copies the audit trail into a data folder. A database has none: it is in the data folder of its
+    /// coordinator.
+    fn copy_events(&self, to: &Path) -> Result<u64, StoreError> {
+        match self {
+            Self::Folder(folder) => files::copy_events(&folder.path, to),
+            #[cfg(feature = "postgres")]
+            Self::Database(_) => Ok(0),
+        }
+    }
+
     /// Copies everything into an empty store.
     fn fill<B: Backend>(
         &self,
@@ -134,9 +144,11 @@ fn into_folder(source: &Source, to: &Path) -> Result<BackupReport, StoreError> {
         let core = SledBackend::open(&database, to, &Options::default(), true)?;
         let report = source.fill(&core, |sha256| binaries.begin(sha256))?;
         core.close()?;
+        let events = source.copy_events(to)?;
         folder.restored()?;
         Ok(BackupReport {
             path: to.to_owned(),
+            events,
             ..report
         })
     };

@@ -2,7 +2,7 @@ use std::{io, path::Path, path::PathBuf, time::Duration};
 
 use thiserror::Error;
 
-use crate::RESERVE_BYTES;
+use crate::{Location, RESERVE_BYTES};
 
 /// Errors of a store. The list is closed on purpose: callers map each to an exit code or a gRPC
 /// status once.
@@ -106,10 +106,22 @@ pub enum StoreError {
         found: String,
     },
     /// A target that must be empty or absent is not.
-    #[error("{path} exists and is not empty: choose another place, or move it away")]
+    #[error("{path} exists and is not empty: {}", make_empty(.path))]
     NotEmpty {
         /// The target.
         path: PathBuf,
+    },
+    /// The data folder contains no store, because its results are in a database.
+    #[error(
+        "{path} contains no store, because its results are in the database {database}: name that \
+         database with --store (arena coordinator, arena store verify), or its coordinator with \
+         --coordinator"
+    )]
+    InDatabase {
+        /// The data folder.
+        path: PathBuf,
+        /// The URL of the database, without secrets.
+        database: String,
     },
     /// The path is no store, or no backup.
     #[error("{path} is not {expected}")]
@@ -162,6 +174,16 @@ pub(crate) fn remedy(data: &Path) -> String {
          {data}` keeps everything readable (lost games are replayed), and `arena store restore \
          BACKUP --data NEW-FOLDER` restores a backup"
     )
+}
+
+/// What to do with a target that is not empty.
+fn make_empty(path: &Path) -> &'static str {
+    match path.to_str().map(Location::from) {
+        Some(Location::Database(_)) => {
+            "name another database, or drop this one and create it again"
+        }
+        _ => "choose another place, or move it away",
+    }
 }
 
 /// Adds the place to an I/O error.

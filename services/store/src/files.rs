@@ -148,6 +148,25 @@ pub fn events_files(data: &Path) -> Result<Vec<(String, File)>, StoreError> {
     }
 }
 
+/// Copies the audit trail of a data folder into another one, durably. Returns the number of its events.
+pub(crate) fn copy_events(from: &Path, to: &Path) -> Result<u64, StoreError> {
+    let mut count = 0;
+    for (name, mut events) in events_files(from)? {
+        let length = whole_lines(&mut events).at("read", &from.join(&name))?;
+        count += write_events(&mut events.take(length), &to.join(name))?;
+    }
+    Ok(count)
+}
+
+/// Writes a file of the audit trail, durably. Returns the number of its events.
+pub(crate) fn write_events(events: &mut impl Read, path: &Path) -> Result<u64, StoreError> {
+    let mut lines = Lines::new(create_private(path).at("write", path)?);
+    io::copy(events, &mut lines)
+        .and_then(|_| lines.inner.sync_all())
+        .at("write", path)?;
+    Ok(lines.count)
+}
+
 /// Locks an open file. Returns false if another holder still has it after this time.
 pub(crate) fn lock(file: &File, path: &Path, wait: Duration) -> Result<bool, StoreError> {
     let started = Instant::now();

@@ -28,6 +28,7 @@ mod error;
 mod files;
 mod limits;
 mod location;
+mod mark;
 mod memory;
 mod packing;
 #[cfg(feature = "postgres")]
@@ -63,6 +64,7 @@ pub use copy::copy;
 pub use error::StoreError;
 pub use files::{EVENTS_FILE, create_private, events_files, first_event, full_events_file};
 pub use location::{Holder, Location, Ownership, PostgresOptions, ServerReport};
+pub use mark::{DATABASE_FILE, database_of};
 pub use memory::{Documents, MemoryStore};
 pub use postgres::{Standby, describe_postgres, verify_postgres};
 pub use repair::{

@@ -370,6 +370,14 @@ pub trait Store: Send + Sync {
         drop(call);
     }
 
+    /// Fails while nothing can be written, although the store may recover. Cheap, for supervisors.
+    ///
+    /// # Errors
+    /// Why nothing can be written.
+    fn health(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
     /// Waits until everything that was passed before is durable.
     ///
     /// # Errors

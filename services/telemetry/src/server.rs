@@ -1,4 +1,4 @@
-//! `/metrics` for Prometheus and `/healthz` for supervisors.
+//! `/metrics` for Prometheus, `/healthz` and `/livez` for supervisors.
 
 use std::{
     any::Any,
@@ -86,7 +86,7 @@ impl MetricsServer {
         })
     }
 
-    /// Asks at `/metrics` for a permission; `/healthz` needs none.
+    /// Asks at `/metrics` for a permission; `/healthz` and `/livez` need none.
     #[must_use]
     pub fn guarded(mut self, permits: Permits) -> Self {
         self.permits = Some(permits);
@@ -107,7 +107,7 @@ impl MetricsServer {
     }
 
     /// Answers until `shutdown` completes. `ready` is called for each `/healthz`: `Err` answers 503
-    /// with its reason. `refresh` is awaited before each page of metrics, to update values that are
+    /// with its reason. `/livez` always answers 200. `refresh` is awaited before each page of metrics, to update values that are
     /// only computed on request.
     ///
     /// # Errors
@@ -144,7 +144,8 @@ impl MetricsServer {
                     },
                 ),
             )
-            .route("/healthz", get(async move || health(ready())));
+            .route("/healthz", get(async move || health(ready())))
+            .route("/livez", get(async || health(Ok(()))));
         self.http.run(router, LIMITS, shutdown).await
     }
 }
@@ -236,6 +237,7 @@ mod tests {
         let ill = ask(address, "/healthz").await;
         assert!(ill.starts_with("HTTP/1.1 503"), "{ill}");
         assert!(ill.ends_with("the disk is full\n"), "{ill}");
+        assert!(ask(address, "/livez").await.starts_with("HTTP/1.1 200"));
         assert!(ask(address, "/").await.starts_with("HTTP/1.1 404"));
 
         stop.send(()).unwrap();

@@ -24,7 +24,7 @@ const REPORT_AGE: Duration = Duration::from_secs(60);
 /// Time for which the report of a finished tournament is not looked at again.
 const REPORT_CHECK: Duration = Duration::from_secs(2);
 /// Maximum number of games of a tournament whose report is made here.
-const REPORT_GAMES_MAX: u64 = 200_000;
+pub(crate) const REPORT_GAMES_MAX: u64 = 200_000;
 /// Tournaments per request of a list.
 const LIST_PAGE: u32 = 1_024;
 

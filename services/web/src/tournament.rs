@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use crate::{
     answer::{Answer, Outcome},
     lists,
-    site::{Site, is_over},
+    site::{REPORT_GAMES_MAX, Site, is_over},
 };
 
 /// Seconds after which a browser without scripts loads the page of a running tournament again.
@@ -69,18 +69,46 @@ struct Page<'a> {
     name: &'a str,
     live: &'a str,
     is_over: bool,
+    has_report: bool,
     reload_seconds: u32,
+}
+
+impl<'a> Page<'a> {
+    fn of(snapshot: &'a Snapshot) -> Self {
+        Self {
+            id: &snapshot.tournament.tournament_id,
+            name: &snapshot.tournament.name,
+            live: &snapshot.live,
+            is_over: snapshot.is_over,
+            has_report: snapshot.tournament.games_done <= REPORT_GAMES_MAX,
+            reload_seconds: RELOAD_SECONDS,
+        }
+    }
 }
 
 /// The page of a tournament.
 pub(crate) async fn page(site: &Site, id: &str) -> Outcome {
     let snapshot = site.snapshot(id).await?;
-    let page = Page {
-        id: &snapshot.tournament.tournament_id,
-        name: &snapshot.tournament.name,
-        live: &snapshot.live,
-        is_over: snapshot.is_over,
-        reload_seconds: RELOAD_SECONDS,
-    };
-    Ok(Answer::page(&page.render()?))
+    Ok(Answer::page(&Page::of(&snapshot).render()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_reports_that_are_made_have_a_link() {
+        for (games_done, has_link) in [(200_000, true), (200_001, false)] {
+            let tournament = v1::Tournament {
+                tournament_id: "cup-0123456789".to_owned(),
+                games_done,
+                ..v1::Tournament::default()
+            };
+            let snapshot = Snapshot::new(tournament, None).expect("standings");
+            let page = Page::of(&snapshot).render().expect("a page");
+            assert!(page.contains("/t/cup-0123456789/games"), "{page}");
+            let found = page.contains("/t/cup-0123456789/report");
+            assert_eq!(found, has_link, "{games_done}: {page}");
+        }
+    }
 }

@@ -47,9 +47,13 @@ fn kubernetes_scales_workers_on_queue() {
         if port == 7601 {
             expected["scheme"] = json!("HTTPS");
         }
-        for probe in ["readinessProbe", "livenessProbe"] {
-            assert_eq!(container[probe]["httpGet"], expected);
+        assert_eq!(container["readinessProbe"]["httpGet"], expected);
+        if port == 7601 {
+            // A standby is alive, but not ready.
+            expected["path"] = json!("/livez");
+            assert_eq!(container["startupProbe"]["httpGet"], expected);
         }
+        assert_eq!(container["livenessProbe"]["httpGet"], expected);
     }
 
     let scaler = yaml("kubernetes/monitoring/autoscaling.yaml");

@@ -1,5 +1,6 @@
 //! `arena coordinator`, and the embedded coordinators of other commands.
 
+mod standby;
 mod store;
 mod web;
 
@@ -330,6 +331,16 @@ fn default_grace_period() -> f64 {
 }
 
 impl CoordinatorArgs {
+    /// The files of TLS, if there are any.
+    fn tls_files(&self) -> Option<TlsFiles> {
+        let files = self.tls_cert.clone().zip(self.tls_key.clone());
+        files.map(|(certificate, key)| TlsFiles {
+            certificate,
+            key,
+            client_ca: self.tls_client_ca.clone(),
+        })
+    }
+
     pub(crate) async fn run(self) -> Outcome {
         let wrong = |range: &str| Err(Failure::usage(range));
         if !(0.05..=86_400.0).contains(&self.lease_deadline) {
@@ -346,7 +357,7 @@ impl CoordinatorArgs {
             let set = limits.set(text);
             set.map_err(|problem| Failure::usage(format!("--limit: {problem}")))?;
         }
-        let tls = self.tls_cert.clone().zip(self.tls_key.clone());
+        let tls = self.tls_files();
         let is_open = matches!(self.listen, Listen::Tcp(address) if !address.ip().is_loopback());
         if !self.insecure && tls.is_none() && is_open {
             return Err(Failure::usage(format!(
@@ -367,10 +378,16 @@ impl CoordinatorArgs {
                 self.metrics
             );
         }
-        let web = self.bind_web(tls.is_some())?;
+        let mut web = self.bind_web(tls.is_some())?;
         let mut interrupt = Interrupt::listen()?;
-        let Some(store) = self.open_store(&mut interrupt).await? else {
+        // While it stands by, the pages would not answer.
+        let standing_by = || web = None;
+        let Some(store) = self.open_store(&mut interrupt, standing_by).await? else {
             return Ok(());
+        };
+        let web = match web {
+            Some(web) => Some(web),
+            None => self.bind_web(tls.is_some())?,
         };
         let mut options = embedded::options(store.clone(), ([127, 0, 0, 1], 0).into());
         options.listen = match self.listen {
@@ -383,11 +400,7 @@ impl CoordinatorArgs {
         };
         let socket = options.socket.clone();
         options.metrics = Some(self.metrics);
-        options.tls = tls.map(|(certificate, key)| TlsFiles {
-            certificate,
-            key,
-            client_ca: self.tls_client_ca.clone(),
-        });
+        options.tls = tls;
         options.metrics_public = self.metrics_public || self.metrics.ip().is_loopback();
         options.sql_games = self.sql_games;
         options.keep_tournaments = self.keep_tournaments;

@@ -52,7 +52,8 @@ Examples:
     #[command(after_help = "\
 All games, documents and binaries are copied; exports have the same bytes afterwards. The
 target must be new or empty. An interrupted copy starts again. No coordinator may be using
-the target, or a data folder that is the source.
+the target, or a data folder that is the source. The audit trail is only copied from one
+data folder to another; the exit code is 3 if its chain is broken.
 
 Examples:
   arena store copy --from ./arena-data --to postgres://arena@localhost/arena
@@ -154,19 +155,37 @@ impl StoreCommand {
             Self::Verify(args) if args.repair => repair(&args),
             Self::Verify(args) if args.online => verify_online(&args),
             Self::Verify(args) => verify(&args),
-            Self::Copy(args) => {
-                let report = arena_store::copy(&args.from, &args.to).map_err(failure)?;
-                tell("copied to", &report)
-            }
+            Self::Copy(args) => args.run(),
             Self::Backup(args) => args.run(),
             Self::Compact(args) => args.run(),
             Self::Restore(args) => {
                 let report = arena_store::restore(&args.from, &args.data.data).map_err(failure)?;
                 tell("restored to", &report)?;
-                match broken_trail(&args.data.data, None) {
-                    Some(problem) => Err(Failure::differs(problem)),
-                    None => Ok(()),
-                }
+                check_trail(&args.data.data)
+            }
+        }
+    }
+}
+
+impl CopyArgs {
+    fn run(&self) -> Outcome {
+        let report = arena_store::copy(&self.from, &self.to).map_err(failure)?;
+        tell("copied to", &report)?;
+        match (&self.from, &self.to) {
+            (Location::Folder(_), Location::Folder(to)) => check_trail(to),
+            (Location::Folder(from), Location::Database(_)) => {
+                note(format!(
+                    "the audit trail stays in {}: use that folder with the database to continue it",
+                    from.display()
+                ));
+                Ok(())
+            }
+            (Location::Database(_), _) => {
+                note(
+                    "the audit trail is not copied: it stays in the data folder of the coordinator \
+                     that used the database",
+                );
+                Ok(())
             }
         }
     }
@@ -177,6 +196,7 @@ fn failure(error: StoreError) -> Failure {
     match error {
         StoreError::NotFound { .. }
         | StoreError::NotEmpty { .. }
+        | StoreError::InDatabase { .. }
         | StoreError::Unsuitable { .. } => Failure::usage(error),
         StoreError::Corrupt { .. } => Failure::differs(error),
         _ => Failure::failed(error),
@@ -217,7 +237,15 @@ fn verify(args: &VerifyArgs) -> Outcome {
         Some(url) => arena_store::verify_postgres(url, &mut records),
         None => arena_store::verify_with(&args.data.data, &mut records),
     };
-    let report = report.map_err(failure)?;
+    let report = report.map_err(|error| match error {
+        StoreError::Locked { path, holder, .. } => Failure::failed(format!(
+            "the data folder {} is in use by {}: check it while it is in use with --online, or stop \
+             that process",
+            path.display(),
+            holder.map_or_else(|| "another process".to_owned(), |pid| format!("process {pid}"))
+        )),
+        error => failure(error),
+    })?;
     show(args, &report, &records, &args.data.data)
 }
 
@@ -335,6 +363,14 @@ fn repair(args: &VerifyArgs) -> Outcome {
          --data NEW-FOLDER`",
         repaired.games_lost, repaired.documents_lost
     )))
+}
+
+/// Fails if the audit trail of a new data folder is not whole.
+fn check_trail(data: &Path) -> Outcome {
+    match broken_trail(data, None) {
+        Some(problem) => Err(Failure::differs(problem)),
+        None => Ok(()),
+    }
 }
 
 /// What is wrong with the audit trail of a data folder, if anything is. A whole one is noted. `anchor` is

@@ -15,6 +15,8 @@ use tokio_rustls::rustls::{
 
 use crate::StoreError;
 
+/// The port of PostgreSQL, which URLs need not name.
+const POSTGRES_PORT: u16 = 5432;
 /// Time for a connection to be made, unless the URL names another.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Time after which a peer that does not answer is given up.
@@ -119,6 +121,40 @@ impl Address {
             config.ssl_mode(SslMode::Disable);
         }
         Ok(Self { config, tls, shown })
+    }
+
+    /// A URL with the hosts, ports and the name of the database only.
+    pub(crate) fn database(&self) -> String {
+        let (mut servers, mut options) = (Vec::new(), Vec::new());
+        let ports = self.config.get_ports();
+        for (at, host) in self.config.get_hosts().iter().enumerate() {
+            let port = ports.get(at).or(ports.first());
+            let port = port.filter(|&&port| port != POSTGRES_PORT);
+            match host {
+                Host::Tcp(name) => {
+                    let name = match name.contains(':') {
+                        true => format!("[{name}]"),
+                        false => name.clone(),
+                    };
+                    servers.push(port.map_or(name.clone(), |port| format!("{name}:{port}")));
+                }
+                #[cfg(unix)]
+                Host::Unix(folder) => {
+                    options.push(format!("host={}", folder.display()));
+                    options.extend(port.map(|port| format!("port={port}")));
+                }
+            }
+        }
+        let name = self.config.get_dbname().or(self.config.get_user());
+        let start = format!(
+            "postgres://{}/{}",
+            servers.join(","),
+            name.unwrap_or_default()
+        );
+        match options.is_empty() {
+            true => start,
+            false => format!("{start}?{}", options.join("&")),
+        }
     }
 }
 
@@ -235,6 +271,29 @@ mod tests {
                 Err(error) => error.to_string(),
             };
             assert!(!text.contains("secret") && !text.contains("ss@"), "{text}");
+        }
+    }
+
+    #[test]
+    fn database_has_no_user_and_no_secret() {
+        for (url, database) in [
+            (
+                "postgres://arena:secret@db.example:5433/results?sslmode=disable",
+                "postgres://db.example:5433/results",
+            ),
+            (
+                "postgres://arena@db1,db2:5433/results?sslmode=disable&password=secret",
+                "postgres://db1,db2:5433/results",
+            ),
+            ("postgres://arena@[::1]:5432/", "postgres://[::1]/arena"),
+            (
+                "postgres://arena@/results?host=/run/postgresql&port=5433",
+                "postgres:///results?host=/run/postgresql&port=5433",
+            ),
+        ] {
+            let address = Address::parse(url).map_err(|error| error.to_string());
+            let found = address.map(|address| address.database());
+            assert_eq!(found.as_deref(), Ok(database), "{url}");
         }
     }
 

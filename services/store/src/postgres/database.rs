@@ -78,6 +78,14 @@ impl Failure {
             .contains(code)
     }
 
+    /// What went wrong.
+    pub(crate) fn problem(&self) -> String {
+        match self {
+            Self::Store(error) => error.to_string(),
+            Self::Database(error) => causes(error),
+        }
+    }
+
     /// The error for callers of the store.
     pub(crate) fn at(self, action: &str, place: &str) -> StoreError {
         match self {

@@ -2,10 +2,10 @@
 
 use std::{
     sync::{
-        Arc,
+        Arc, Weak,
         atomic::{AtomicBool, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use parking_lot::Mutex;
@@ -24,7 +24,24 @@ pub(crate) struct Lease {
     database: Arc<Database>,
     pub(crate) epoch: i64,
     lost: Arc<Lost>,
+    renewal: Arc<Mutex<Renewal>>,
     released: AtomicBool,
+}
+
+/// The newest renewal of a lease.
+struct Renewal {
+    at: Instant,
+    /// Why later ones failed.
+    problem: Option<String>,
+}
+
+impl Renewal {
+    fn now() -> Self {
+        Self {
+            at: Instant::now(),
+            problem: None,
+        }
+    }
 }
 
 /// Notes that another process has taken over.
@@ -77,11 +94,14 @@ impl Lease {
             })));
         };
         let lost = Arc::<Lost>::default();
-        drop(database.spawn(renew(Arc::downgrade(database), epoch, Arc::clone(&lost))));
+        let renewal = Arc::new(Mutex::new(Renewal::now()));
+        let (reported, renewed) = (Arc::clone(&lost), Arc::clone(&renewal));
+        drop(database.spawn(renew(Arc::downgrade(database), epoch, reported, renewed)));
         Ok(Ok(Self {
             database: Arc::clone(database),
             epoch,
             lost,
+            renewal,
             released: AtomicBool::new(false),
         }))
     }
@@ -106,6 +126,22 @@ impl Lease {
     /// Fails if another process has taken over.
     pub(crate) fn check(&self) -> Result<(), StoreError> {
         self.lost.error.lock().clone().map_or(Ok(()), Err)
+    }
+
+    /// As [`Store::health`](crate::Store::health).
+    pub(crate) fn health(&self) -> Result<(), StoreError> {
+        self.check()?;
+        let renewal = self.renewal.lock();
+        let is_late = renewal.at.elapsed() >= LEASE;
+        let late = || is_late.then(|| "the server does not answer".to_owned());
+        match renewal.problem.clone().or_else(late) {
+            None => Ok(()),
+            Some(cause) => Err(StoreError::Io {
+                action: "renew the lease of".to_owned(),
+                path: self.database.place.clone().into(),
+                cause,
+            }),
+        }
     }
 
     /// As [`Store::on_loss`](crate::Store::on_loss).
@@ -148,7 +184,7 @@ impl Drop for Lease {
 }
 
 /// Renews a lease until its store is gone or another process has taken over.
-async fn renew(database: std::sync::Weak<Database>, epoch: i64, lost: Arc<Lost>) {
+async fn renew(database: Weak<Database>, epoch: i64, lost: Arc<Lost>, newest: Arc<Mutex<Renewal>>) {
     let mut session = None;
     let mut reconnect = Reconnect::begin();
     loop {
@@ -172,10 +208,13 @@ async fn renew(database: std::sync::Weak<Database>, epoch: i64, lost: Arc<Lost>)
                 )
                 .await?;
             session = Some(client);
-            Ok(!renewed.is_empty())
+            Ok::<_, Failure>(!renewed.is_empty())
         };
         match renewal.await {
-            Ok(true) => reconnect = Reconnect::begin(),
+            Ok(true) => {
+                *newest.lock() = Renewal::now();
+                reconnect = Reconnect::begin();
+            }
             Ok(false) => {
                 let error = StoreError::TakenOver {
                     place: database.place.clone(),
@@ -186,6 +225,7 @@ async fn renew(database: std::sync::Weak<Database>, epoch: i64, lost: Arc<Lost>)
             }
             // Commits report what does not pass; the epoch keeps them safe.
             Err(failure) => {
+                newest.lock().problem = Some(failure.problem());
                 if let Err(error) = reconnect
                     .wait(failure, "renew the lease of", &database.place)
                     .await

@@ -24,6 +24,7 @@ use crate::{
     Sha256Digest, Stats, Store, StoreError, StoredGame, Tables, UploadSpace, VerifyReport, Watcher,
     core::Core,
     location::{Ownership, PostgresOptions},
+    mark::set_database,
     packing::index::visit_indices,
     repair::{
         verify::{LOCK_WAIT, check_entries},
@@ -43,18 +44,20 @@ pub struct Standby {
 }
 
 impl Standby {
-    /// Connects to a database, checks its settings, and migrates it.
+    /// Connects to a database, checks its settings, and migrates it. The data folder notes the
+    /// database ([`database_of`](crate::database_of)).
     ///
     /// # Errors
     /// `Unsuitable` for an invalid URL or a server that can lose results, `Locked` for a data
     /// folder in use, `NewerVersion`, or an error of the connection.
     pub fn connect(url: &str, options: PostgresOptions) -> Result<Self, StoreError> {
         let address = Address::parse(url)?;
-        let folder = Folder::open(&options.data, LOCK_WAIT, true)?;
+        let folder = Folder::create(&options.data, LOCK_WAIT)?;
         let database = Database::start(address)?;
         // A wrong address is reported at once.
         database.once("connect to", |_| async { Ok(()) })?;
         schema::migrate(&database)?;
+        set_database(&folder.path, &database.address.database())?;
         Ok(Self {
             database,
             options,
@@ -382,6 +385,10 @@ impl Store for PostgresStore {
 
     fn on_loss(&self, call: OnLoss) {
         self.core.shared.db.lease.on_loss(call);
+    }
+
+    fn health(&self) -> Result<(), StoreError> {
+        self.core.shared.db.lease.health()
     }
 
     fn flush(&self) -> Result<(), StoreError> {

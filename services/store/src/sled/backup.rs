@@ -373,12 +373,7 @@ fn fill(from: &Path, folder: &Folder, bytes: u64) -> Result<BackupReport, StoreE
             let name = name.ok_or_else(|| {
                 damaged(from, "one of its files of the audit trail has another name")
             })?;
-            let path = to.join(name);
-            let mut events = Lines::new(files::create_private(&path).at("write", &path)?);
-            io::copy(&mut (&mut file).take(length), &mut events)
-                .and_then(|_| events.inner.sync_all())
-                .at("write", &path)?;
-            report.events += events.count;
+            report.events += files::write_events(&mut (&mut file).take(length), &to.join(name))?;
             continue;
         }
         if length > CONTENT_MAX {

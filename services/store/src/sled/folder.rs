@@ -3,6 +3,7 @@
 //! ```text
 //! store.json        format and generation
 //! lock              held while open; the holder's process id
+//! store.url         the database that has the results instead, if a coordinator uses one
 //! database-N/       sled's files and the commit marker, of generation N
 //! database.unfinished/   a generation that a repair builds
 //! arena-restore.unfinished   there while a backup is brought back into the folder
@@ -28,6 +29,7 @@ use crate::{
     StoreError,
     error::At,
     files::{self, existing, sync_parent},
+    mark::database_of,
 };
 
 /// The format that this release writes, and the newest it reads. 2: packs may be compressed. 3:
@@ -105,16 +107,41 @@ impl Folder {
     /// Locks a data folder and reads its label. Without a valid one, the newest database is used.
     /// `create` creates the folder if it is missing.
     pub(crate) fn open(path: &Path, wait: Duration, create: bool) -> Result<Self, StoreError> {
-        if create {
-            make_private(path).at("make the folder", path)?;
-        } else if !has_store(path) {
-            return Err(StoreError::NotFound {
-                path: absolute(path),
-                expected: "a data folder of arena: it contains no store; name another folder with \
-                           --data"
-                    .to_owned(),
-            });
+        if !has_store(path) {
+            if let Some(database) = database_of(path) {
+                // A coordinator that uses the folder is reported first.
+                let (lock, was_closed) = lock(path, wait)?;
+                if was_closed {
+                    // If it stays, the next opening takes longer.
+                    let _ = lock.set_len(0);
+                }
+                return Err(StoreError::InDatabase {
+                    path: absolute(path),
+                    database,
+                });
+            }
+            if !create {
+                return Err(StoreError::NotFound {
+                    path: absolute(path),
+                    expected: "a data folder of arena: it contains no store; name another folder \
+                               with --data"
+                        .to_owned(),
+                });
+            }
         }
+        match create {
+            true => Self::create(path, wait),
+            false => Self::lock(path, wait),
+        }
+    }
+
+    /// Locks a data folder, whether or not its results are in a database. Creates it if it is missing.
+    pub(crate) fn create(path: &Path, wait: Duration) -> Result<Self, StoreError> {
+        make_private(path).at("make the folder", path)?;
+        Self::lock(path, wait)
+    }
+
+    fn lock(path: &Path, wait: Duration) -> Result<Self, StoreError> {
         let (lock, was_closed) = lock(path, wait)?;
         if is_restoring(path) {
             return Err(StoreError::Corrupt {

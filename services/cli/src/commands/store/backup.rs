@@ -32,7 +32,7 @@ pub(crate) struct BackupArgs {
     #[arg(required_unless_present = "into", conflicts_with = "into")]
     to: Option<PathBuf>,
 
-    /// Folder to write to; the file has the time (UTC) as its name, such as
+    /// Folder to write to, made if it is missing; the file has the time (UTC) as its name, such as
     /// 2026-11-26T160000Z.arena
     #[arg(long, value_name = "DIR")]
     into: Option<PathBuf>,
@@ -50,10 +50,11 @@ impl BackupArgs {
     pub(super) fn run(&self) -> Outcome {
         let to = match (&self.to, &self.into) {
             (Some(to), _) => to.clone(),
-            (None, folder) => folder
-                .clone()
-                .unwrap_or_default()
-                .join(file_name(SystemTime::now())),
+            (None, folder) => {
+                let folder = folder.clone().unwrap_or_default();
+                fs::create_dir_all(&folder).map_err(|error| whole_file::failed(&folder, &error))?;
+                folder.join(file_name(SystemTime::now()))
+            }
         };
         let rate = self.max_rate.map(|megabytes| f64::from(megabytes) * 1e6);
         super::tell("backed up to", &take(&self.access, &to, rate)?)?;
