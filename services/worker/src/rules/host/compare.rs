@@ -75,6 +75,10 @@ impl RulesHost {
     }
 }
 
+pub(super) fn impure(problem: &str, ask: &Ask<'_>) -> RulesFailure {
+    RulesFailure::new(RulesCause::Purity, format!("{problem}: {ask}")).asked(ask)
+}
+
 /// The first part in which two answers differ, with both values.
 fn difference(one: &Answer, other: &Answer) -> String {
     let fields = |answer: &Answer| match answer {
@@ -146,8 +150,4 @@ mod tests {
         );
         assert!(shown.len() < 200, "{shown}");
     }
-}
-
-pub(super) fn impure(problem: &str, ask: &Ask<'_>) -> RulesFailure {
-    RulesFailure::new(RulesCause::Purity, format!("{problem}: {ask}")).asked(ask)
 }
