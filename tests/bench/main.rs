@@ -95,7 +95,7 @@ impl Records {
 impl Settings {
     /// How long one measurement takes.
     fn seconds(&self) -> f64 {
-        if self.quick { 0.3 } else { 3.0 }
+        if self.quick { 1.0 } else { 3.0 }
     }
 
     /// How often each figure is measured; the median counts.

@@ -211,9 +211,13 @@ impl Ledger {
         if runs || finished && audits {
             return;
         }
-        // A retry replaces them.
+        // A retry replaces games of processes in quarantine, and another owner audits claims.
         let keeps = self.tournaments.get(&tournament);
-        let keeps = keeps.is_some_and(|entry| self.has_games_of_quarantine(&entry.queue.audits));
+        let keeps = keeps
+            .map(|entry| &entry.queue.audits)
+            .is_some_and(|audits| {
+                audits.claimed.count() > 0 || self.has_games_of_quarantine(audits)
+            });
         if let Some(entry) = self.tournaments.get_mut(&tournament)
             && !matches!(entry.state, State::Paused | State::Held)
         {

@@ -68,7 +68,7 @@ impl Core {
         };
         let games = entry.info.games();
         let durable = |index| self.ledger.verdict(number, index) == RecordStatus::Done;
-        let sets = [0, 1, 2, 3, 4, 5].map(|set| bits::set_where(before, set, games, durable));
+        let sets = [0, 1, 2, 3, 4, 5, 6].map(|set| bits::set_where(before, set, games, durable));
         let lost = bits::set(before, 0, games).count() - sets[0].count();
         let mut changes = Vec::new();
         if lost > 0 {
@@ -79,7 +79,15 @@ impl Core {
         }
         let share = entry.document.audit_share.map_or(self.audit_ppm, ppm);
         let sample = AuditSample::new(&self.audit_key, &entry.info.key, share);
-        let [audited, differing, sampled, refuted, own, contradicted] = sets;
+        let [
+            audited,
+            differing,
+            sampled,
+            refuted,
+            own,
+            contradicted,
+            claimed,
+        ] = sets;
         let restored = RestoredAudits {
             sample: entry.info.audit_sample(sample),
             audited,
@@ -88,6 +96,7 @@ impl Core {
             refuted,
             own,
             contradicted,
+            claimed,
             disputes: std::mem::take(&mut entry.disputes),
         };
         self.ledger.restore_audits(number, restored);
@@ -195,9 +204,10 @@ impl Core {
         let before = std::mem::replace(&mut entry.audit_status, status);
         let metrics = &self.metrics;
         let now = &entry.audit_status;
-        metrics.audited(AuditOutcome::Agreed, now.agreed - before.agreed);
+        // What the same owner audited may be audited again, and games may be contradicted no more.
+        let agreed = now.agreed.saturating_sub(before.agreed);
+        metrics.audited(AuditOutcome::Agreed, agreed);
         metrics.audited(AuditOutcome::Differing, now.differing - before.differing);
-        // Games that are not contradicted any more stay counted.
         let contradicted = now.contradicted.saturating_sub(before.contradicted);
         metrics.audited(AuditOutcome::Contradicted, contradicted);
         entry.touch();
@@ -241,8 +251,8 @@ impl Core {
             .collect()
     }
 
-    /// Stores that games are not contradicted any more.
-    pub(super) fn explained(&mut self, id: &str, games: Vec<u64>) {
+    /// Stores that faults of games are claimed, or that games are not contradicted any more.
+    pub(super) fn store_claims(&mut self, id: &str, games: Vec<u64>) {
         let Some(entry) = self.tournaments.get(id) else {
             return;
         };

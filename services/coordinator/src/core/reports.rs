@@ -220,7 +220,7 @@ impl Core {
             return;
         };
         let tournament = batch.info.id.to_string();
-        let mut explained = Vec::new();
+        let mut claims = Vec::new();
         for (result, side) in &batch.games {
             self.games_written += 1;
             count(&self.metrics, &batch.info, result);
@@ -233,10 +233,11 @@ impl Core {
             let agents = host_faults(&result.faults, &result.seats);
             if let Some(number) = entry.number.filter(|_| !agents.is_empty()) {
                 let unplayed = !side.unplayed.is_empty();
-                explained.extend(self.ledger.claim(number, result.index, &agents, unplayed));
+                claims.extend(self.ledger.claim(number, result.index, &agents, unplayed));
+                claims.push(result.index);
             }
         }
-        self.explained(&tournament, explained);
+        self.store_claims(&tournament, claims);
         if let Some(entry) = self.tournaments.get(&tournament) {
             entry.touch();
         }

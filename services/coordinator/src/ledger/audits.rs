@@ -48,6 +48,8 @@ pub(super) struct Audits {
     own: Bitmap,
     /// Games with a fault that an audit of another owner did not have (see [`Claims`]).
     pub(super) contradicted: Bitmap,
+    /// Games with a fault that one owner reported and no other owner has audited.
+    pub(super) claimed: Bitmap,
     pub(super) disputes: Disputes,
     pub(super) claims: Claims,
     listed: Waiting,
@@ -110,6 +112,7 @@ impl Audits {
             refuted: none(),
             own: none(),
             contradicted: none(),
+            claimed: none(),
             ..Self::default()
         }
     }
@@ -130,6 +133,7 @@ impl Audits {
             refuted: before.refuted,
             own: before.own,
             contradicted: before.contradicted,
+            claimed: before.claimed,
             ..Self::new(before.sample, games)
         };
         if self.sample.ppm > 0 {
@@ -151,7 +155,7 @@ impl Audits {
         let sets = [&mut self.doubted, &mut self.audited, &mut self.differing];
         let more = [&mut self.sampled, &mut self.refuted, &mut self.own];
         let sets = sets.into_iter().chain(more);
-        sets.chain([&mut self.contradicted])
+        sets.chain([&mut self.contradicted, &mut self.claimed])
             .for_each(|set| set.grow(games));
     }
 
@@ -209,6 +213,29 @@ impl Audits {
         if !self.counts(index) && self.doubted.insert(index) {
             self.due += 1;
             self.list(index, Players::one(self.played_by.process(index)));
+        }
+    }
+
+    /// Adds the games with faults that one owner reported, because another owner is connected now: those of
+    /// these processes. What the same owner audited is audited again.
+    pub(super) fn doubt_claimed(&mut self, is_other: impl Fn(WorkerProcess) -> bool) {
+        if self.claimed.count() == 0 {
+            return;
+        }
+        let claimed: Vec<u64> = self.claimed.iter().collect();
+        for index in claimed {
+            if !is_other(self.played_by.process(index)) {
+                continue;
+            }
+            if self.own.contains(index) && !self.differing.contains(index) {
+                for set in [&mut self.own, &mut self.audited, &mut self.sampled] {
+                    set.remove(index);
+                }
+                self.doubted.insert(index);
+                self.list(index, Players::one(self.played_by.process(index)));
+            } else {
+                self.doubt(index);
+            }
         }
     }
 
@@ -434,6 +461,8 @@ impl Audits {
         let is_own = owner(of).is_some() && owner(of) == owner(by.first);
         if is_own || by.first == of {
             self.own.insert(index);
+        } else {
+            self.claimed.remove(index);
         }
         let settled = match record {
             AuditRecord::Same => Settled::Agreed,
@@ -475,8 +504,8 @@ impl Audits {
     }
 
     /// The stored sets that contain a game: audited, differing, sampled and refuted ones, those audited
-    /// by the same owner, and contradicted ones.
-    pub(super) fn sets(&self, index: u64) -> [bool; 6] {
+    /// by the same owner, contradicted and claimed ones.
+    pub(super) fn sets(&self, index: u64) -> [bool; 7] {
         [
             &self.audited,
             &self.differing,
@@ -484,6 +513,7 @@ impl Audits {
             &self.refuted,
             &self.own,
             &self.contradicted,
+            &self.claimed,
         ]
         .map(|set| set.contains(index))
     }

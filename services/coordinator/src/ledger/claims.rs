@@ -5,7 +5,7 @@
 //! | Game with such a fault | What happens while another owner is connected |
 //! |---|---|
 //! | lost by an agent that never answered | is audited, and counts towards a pause once it is confirmed |
-//! | of an agent that has had such faults with one owner alone | is audited |
+//! | of an agent that has had such faults with one owner alone | is audited, at the latest when another owner joins, also after a restart |
 //! | any other | is audited as that of a process in doubt |
 //! | an audit by another owner has the same fault | it is confirmed |
 //! | an audit by another owner does not have it | it is contradicted: the process is in doubt again, and the result is not sound until a retry replaces the game |
@@ -81,6 +81,9 @@ impl Ledger {
         let audits = &mut entry.queue.audits;
         let by = audits.process(index);
         let explained = audits.see_faults(agents, self.processes.owner(by));
+        if audits.has_sample() && !audits.claims.fail_everywhere(agents) {
+            audits.claimed.insert(index);
+        }
         if !audits.has_sample() || !self.processes.has_other_owner(by) {
             return explained;
         }
@@ -124,6 +127,19 @@ impl Ledger {
         entry.is_some_and(|it| self.processes.has_further_owner(owners, &it.queue.agents))
     }
 
+    /// Audits the faults that other owners reported than that of a process that joins.
+    pub(super) fn doubt_claims(&mut self, joined: WorkerProcess) {
+        let numbers: Vec<TournamentNo> = self.tournaments.keys().copied().collect();
+        for number in numbers {
+            if let Some(entry) = self.tournaments.get_mut(&number) {
+                let processes = &self.processes;
+                let is_other = |by| !processes.have_one_owner(by, joined);
+                entry.queue.audits.doubt_claimed(is_other);
+            }
+            self.update_sets(number);
+        }
+    }
+
     /// Handles the audit of a worker whose record lacks the fault of the durable one, which these agents
     /// have. The game is contradicted, unless its owner confirms itself or the agents fail everywhere.
     pub fn contradict(
@@ -143,7 +159,9 @@ impl Ledger {
             return Contradicted::No;
         }
         let by = audits.process(index);
-        if by == WorkerProcess::Unknown || self.processes.have_one_owner(by, of) {
+        // After a restart, the owner that reported the fault is unknown: perhaps another one.
+        let is_unknown = by == WorkerProcess::Unknown;
+        if is_unknown && !self.processes.has_two_owners() || self.processes.have_one_owner(by, of) {
             audits.claims.open.remove(&index);
             return Contradicted::No;
         }

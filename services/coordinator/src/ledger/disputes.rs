@@ -127,6 +127,8 @@ pub struct RestoredAudits {
     pub own: Bitmap,
     /// Those with a fault that an audit of another owner did not have.
     pub contradicted: Bitmap,
+    /// Those with a fault of one owner that no other owner has audited.
+    pub claimed: Bitmap,
     /// Those that wait for a third play.
     pub disputes: Vec<(u64, Dispute)>,
 }

@@ -105,6 +105,7 @@ impl Ledger {
         }
         if !self.is_quarantined(process) {
             self.processes.mark_joined(process, self.now);
+            self.doubt_claims(process);
         }
         self.workers_ever
     }

@@ -41,11 +41,11 @@ impl Ledger {
     }
 
     /// The sets of a tournament that contain a game: audited, differing, sampled and refuted games, those
-    /// audited by the same owner, and contradicted ones.
+    /// audited by the same owner, contradicted and claimed ones.
     #[must_use]
-    pub fn audit_sets(&self, tournament: TournamentNo, index: u64) -> [bool; 6] {
+    pub fn audit_sets(&self, tournament: TournamentNo, index: u64) -> [bool; 7] {
         let entry = self.tournaments.get(&tournament);
-        entry.map_or([false; 6], |entry| entry.queue.audits.sets(index))
+        entry.map_or([false; 7], |entry| entry.queue.audits.sets(index))
     }
 
     /// The open disputes of a tournament, by game.

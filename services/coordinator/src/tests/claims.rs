@@ -1,5 +1,7 @@
 //! Faults that one owner alone reports.
 
+use std::sync::Arc;
+
 use arena_access::Token;
 use arena_model::engine::FaultKind;
 use arena_wire::{
@@ -44,6 +46,14 @@ impl Contest {
             arena,
             id: tournament.expect("a tournament").tournament_id,
         }
+    }
+
+    /// Stops the coordinator, and starts it again.
+    async fn again(self, options: Options) -> Self {
+        let Self { arena, id } = self;
+        arena.arena.stop().await;
+        let arena = Guarded::with(options, arena.admin).await;
+        Self { arena, id }
     }
 
     /// A worker with a token of its own.
@@ -107,10 +117,13 @@ fn seat(game: &v1::GameAssignment) -> usize {
     seats.position(|it| *it == AGENT).expect("it plays")
 }
 
-/// Reports that the agent crashed in each game of a lease.
+/// Reports that the agent crashed in each game of a lease, after it had answered.
 async fn crash(worker: &mut FakeWorker, lease: &v1::Lease) -> Result<v1::ReportResponse, Status> {
     let games = lease.games.iter();
-    let games = games.map(|game| unplayed(game, seat(game) as u8, FaultKind::Crash));
+    let games = games.map(|game| v1::GameReport {
+        answered: vec![0, 1],
+        ..unplayed(game, seat(game) as u8, FaultKind::Crash)
+    });
     worker.report(lease, games.collect()).await
 }
 
@@ -144,7 +157,9 @@ async fn retry_replaces_crashes_that_another_owner_contradicts() {
     let mut honest = contest.join("honest", 2).await;
     let mut old = liar.lease().await;
     crash(&mut liar, &old).await.expect("taken");
-    while play(&mut liar, |_| true).await {}
+    while let Some(lease) = liar.try_lease(0).await.expect("answered") {
+        crash(&mut liar, &lease).await.expect("taken");
+    }
     while play(&mut honest, |_| false).await {}
     let audits = contest.audits().await;
     assert_eq!((audits.contradicted, audits.given_up), (40, 0));
@@ -169,6 +184,57 @@ async fn retry_replaces_crashes_that_another_owner_contradicts() {
     assert_eq!(contest.audits().await.contradicted, 0);
     let notes = contest.notes().await;
     assert!(!notes.contains("not sound"), "{notes}");
+}
+
+#[tokio::test]
+async fn crashes_are_audited_once_another_owner_joins() {
+    let contest = Contest::with(Options {
+        audit_share: 0.3,
+        ..options(memory())
+    })
+    .await;
+    let token = contest.arena.create(Role::Worker).await;
+    for (name, process) in [("liar", 1), ("twin", 2)] {
+        // The second process audits games of the first one.
+        let connection = contest.arena.connection(&token);
+        let mut liar = FakeWorker::join_with(connection, name, process).await;
+        while let Some(lease) = liar.try_lease(0).await.expect("answered") {
+            crash(&mut liar, &lease).await.expect("taken");
+        }
+    }
+    assert!(contest.audits().await.same_owner > 0);
+    let mut honest = contest.join("honest", 3).await;
+    while play(&mut honest, |_| false).await {}
+    let audits = contest.audits().await;
+    assert_eq!((audits.contradicted, audits.same_owner), (40, 0));
+}
+
+#[tokio::test]
+async fn crashes_are_audited_after_a_restart() {
+    let store = memory();
+    let shared = || Options {
+        audit_share: 0.01,
+        ..options(Arc::clone(&store))
+    };
+    let contest = Contest::with(shared()).await;
+    let mut liar = contest.join("liar", 1).await;
+    let _honest = contest.join("honest", 2).await;
+    for _ in 0..2 {
+        let lease = liar.lease().await;
+        crash(&mut liar, &lease).await.expect("taken");
+    }
+    let crashed = contest.audits().await.due;
+    assert!(crashed > 4, "{crashed}");
+    let contest = contest.again(shared()).await;
+    let mut others = [contest.join("anna", 3).await, contest.join("ben", 4).await];
+    while contest.state().await != TournamentState::Finished || contest.audits().await.waiting > 0 {
+        for other in &mut others {
+            play(other, |_| false).await;
+        }
+    }
+    assert_eq!(contest.audits().await.contradicted, crashed);
+    let notes = contest.notes().await;
+    assert!(notes.contains("not sound"), "{notes}");
 }
 
 #[tokio::test]

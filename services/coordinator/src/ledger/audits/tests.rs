@@ -110,6 +110,7 @@ fn audit_sample_survives_restart() {
         refuted: Bitmap::new(GAMES),
         own: Bitmap::new(GAMES),
         contradicted: Bitmap::new(GAMES),
+        claimed: Bitmap::new(GAMES),
         disputes: disputes.map(|(index, dispute)| (index, *dispute)).collect(),
     };
     assert!(restored.disputes.len() > 200);
