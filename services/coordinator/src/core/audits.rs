@@ -262,7 +262,7 @@ impl Core {
         let changes = self.stored_audits(&entry.info, number, games);
         let audited = self.ledger.audited(number).unwrap_or_default();
         let status = AuditStatus::of(&entry.differing).and(audited);
-        // Nobody waits for it.
+        // No caller waits for it.
         let (reply, _) = tokio::sync::oneshot::channel();
         self.writer.put(changes, (id.to_owned(), status), reply);
     }

@@ -272,7 +272,7 @@ async fn ticket_does_not_cover_games_that_another_owner_holds() {
         session: first.session.clone(),
     };
     first.client.leave(given_back).await.expect("it leaves");
-    // Nobody holds the first game.
+    // No worker holds the first game.
     let report = |index: usize| vec![won(&lease.games[index], 0)];
     first.report(&lease, report(0)).await.expect("taken");
     let mut second = contest.join("second", 2).await;
