@@ -11,7 +11,7 @@ use crate::rules::{
 
 /// The first calls are all asked of another process as well: rules that answer at random are found before
 /// their games count.
-const COMPARED_FIRST: u64 = 64;
+const COMPARED_FIRST: u64 = 16;
 /// Maximum length of an answer that an error shows, in characters.
 const SHOWN_MAX: usize = 120;
 
