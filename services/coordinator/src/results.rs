@@ -5,16 +5,24 @@ use std::{
     time::Duration,
 };
 
-use arena_model::{GameRecord, Tournament, engine::Termination, error_line, result::GameResult};
+use arena_model::{
+    GameRecord, Tournament,
+    engine::{FaultKind, Termination},
+    error_line,
+    result::GameResult,
+};
 use arena_store::Sha256Digest;
 use arena_telemetry::{LatencyBucketError, LatencyHistogram, MoveLatency};
 use arena_tournament::{
-    AgentStanding, Deviation, SeatStanding, Stages, Standings, Tally, WorkerScores,
+    AgentStanding, Deviation, Rate, SeatStanding, Stages, Standings, Tally, WorkerScores,
 };
 use arena_wire::v1;
 use serde::{Deserialize, Serialize};
 
-use crate::{error::Error, info::Info, ledger::Continuation, rpc::estimates::flat};
+use crate::{
+    divergence::may_be_of_host, error::Error, info::Info, ledger::Continuation,
+    rpc::estimates::flat,
+};
 
 /// Maximum length of the cause of a last fault, in bytes.
 const CAUSE_MAX: usize = 400;
@@ -127,6 +135,24 @@ impl Results {
     /// Number of games added.
     pub(crate) fn games(&self) -> u64 {
         self.tally.games()
+    }
+
+    /// For each agent, in how many of its games it had faults that may be those of a host. If it had several
+    /// in one game, the number may be too large.
+    pub(crate) fn host_faults(&self) -> Vec<Rate> {
+        let of_host = |name: &str| {
+            let mut kinds = FaultKind::ALL.iter();
+            kinds.any(|kind| may_be_of_host(*kind) && kind.name() == name)
+        };
+        let agents = self.tally.faults().map(|(games, faults)| {
+            let events = faults.iter().filter(|(kind, _)| of_host(kind));
+            let events: u64 = events.map(|(_, events)| events).sum();
+            Rate {
+                games,
+                events: events.min(games),
+            }
+        });
+        agents.collect()
     }
 
     /// Adds a durable game.

@@ -14,6 +14,7 @@
 //! - [`ratings`] has strengths by maximum likelihood, on the Elo scale.
 //! - [`places`] has the order of agents in standings.
 //! - [`WorkerScores`] compares the games of workers.
+//! - [`Rate`] compares how often something happens in two places.
 //! - [`published`] has estimates for figures in papers, and the rules by which a published
 //!   figure agrees with one of ours.
 
@@ -29,6 +30,7 @@ mod nash;
 mod pairs;
 pub mod places;
 pub mod published;
+mod rate;
 pub mod ratings;
 mod schedule;
 pub mod sequential;
@@ -41,6 +43,7 @@ mod workers;
 pub use comparison::{Compared, Comparison, Wanted};
 pub use estimate::{Estimate, Interval};
 pub use pairs::PairStanding;
+pub use rate::Rate;
 pub use schedule::{Schedule, ScheduleError, ScheduledGame, Stage};
 pub use stages::{Stages, StagesState};
 pub use tally::{

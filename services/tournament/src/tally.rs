@@ -221,6 +221,11 @@ impl Tally {
         self.sums.games
     }
 
+    /// For each agent, its games with a result, and its faults by name of their kind.
+    pub fn faults(&self) -> impl Iterator<Item = (u64, &BTreeMap<String, u64>)> {
+        self.sums.agents.iter().map(|sums| (sums.sat, &sums.faults))
+    }
+
     /// Adds the result of one game. The caller must add each index at most once; results
     /// may arrive in any order.
     ///

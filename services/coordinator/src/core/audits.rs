@@ -1,9 +1,10 @@
 //! Audits that survive a restart: for each game, one bit for being audited and one for differing.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use arena_store::Change;
 use arena_telemetry::AuditOutcome;
+use arena_tournament::Rate;
 use arena_wire::v1;
 
 use super::{
@@ -14,18 +15,22 @@ use super::{
     entry::{TournamentEntry, is_over},
 };
 use crate::{
+    blocking::with_store,
     door::Principal,
     error::Error,
     info::Info,
     ledger::{
-        AuditSample, Audited, Bitmap, Continuation, Contradicted, RecordStatus, RestoredAudits,
-        Settled, State, Suspicion, TournamentNo, WorkerId, ppm,
+        AuditSample, Audited, Bitmap, Continuation, Contradicted, Owner, RecordStatus,
+        RestoredAudits, Settled, State, Suspicion, TournamentNo, WorkerId, ppm,
     },
     messages::{AuditStatus, Comparison, Reply},
+    stored_game,
 };
 
 /// Prefix of the keys of audits.
 pub(super) const PREFIX: &str = "audits/";
+/// Number of the set of games with claims.
+pub(super) const CLAIMED: usize = 6;
 /// Document of the key that decides which games are audited.
 pub(super) const KEY: &str = "audit_key";
 
@@ -55,13 +60,16 @@ impl AuditStatus {
 }
 
 impl Core {
-    /// Restores the audits of a tournament in the ledger. If the store has lost an audited game,
-    /// the game gets another record, which no audit has compared.
+    /// Restores the audits of a tournament in the ledger; `rates` are those of faults that may be of a host,
+    /// for each agent. If the store has lost an audited game, the game gets another record, which no audit
+    /// has compared.
     pub(super) async fn restore_audits(
         &mut self,
         id: &str,
         before: &Documents,
+        rates: &[Rate],
     ) -> Result<(), Error> {
+        let claims = self.stored_claims(id, before).await?;
         let entry = self.tournaments.get_mut(id);
         let Some((number, entry)) = entry.and_then(|it| Some((it.number?, it))) else {
             return Ok(());
@@ -100,12 +108,45 @@ impl Core {
             disputes: std::mem::take(&mut entry.disputes),
         };
         self.ledger.restore_audits(number, restored);
+        self.ledger.restore_claims(number, rates, claims);
         let audited = self.ledger.audited(number).unwrap_or_default();
         entry.audit_status = AuditStatus::of(&entry.differing).and(audited);
         if changes.is_empty() {
             return Ok(());
         }
         self.persist(changes).await
+    }
+
+    /// The stored games with claims of one owner, each with the process that played it.
+    async fn stored_claims(
+        &self,
+        id: &str,
+        before: &Documents,
+    ) -> Result<Vec<(u64, u64, Owner)>, Error> {
+        let Some(entry) = self.tournaments.get(id) else {
+            return Ok(Vec::new());
+        };
+        let claimed: Vec<u64> = bits::set(before, CLAIMED, entry.info.games())
+            .iter()
+            .collect();
+        if claimed.is_empty() {
+            return Ok(Vec::new());
+        }
+        let key = Arc::clone(&entry.info.key);
+        let read = with_store(Arc::clone(&self.store), move |store| {
+            let mut claims = Vec::new();
+            for index in claimed {
+                let Some(game) = store.game(&key, index)? else {
+                    continue;
+                };
+                let side = stored_game::read_side(&game);
+                if !side.owner.is_empty() {
+                    claims.push((index, side.process, side.owner.into()));
+                }
+            }
+            Ok(claims)
+        });
+        read.await.ok_or(Error::Draining)?
     }
 
     /// Adds a finished tournament to the ledger for its remaining audits. Its results stay in the
@@ -128,7 +169,7 @@ impl Core {
             .add(done, State::Finished, Continuation::Last, timeouts);
         self.entry_mut(id)?.number = Some(number);
         self.numbers.insert(number, id.to_owned());
-        self.restore_audits(id, before).await
+        self.restore_audits(id, before, &[]).await
     }
 
     /// State of the audits of a tournament; none if there are none.
@@ -220,20 +261,25 @@ impl Core {
         number: TournamentNo,
         (index, agents): &(u64, Vec<u16>),
         worker: WorkerId,
-    ) {
-        let contradicted = self.ledger.contradict(number, *index, agents, worker);
-        if contradicted == Contradicted::No {
-            return;
+    ) -> Vec<u64> {
+        let Contradicted {
+            is_contradicted,
+            quarantine,
+            changed,
+        } = self.ledger.contradict(number, *index, agents, worker);
+        if !is_contradicted {
+            return changed;
         }
         tracing::warn!(
             game = %format_args!("{id}/{index}"),
             "a fault that a worker reported did not happen on a worker of another owner"
         );
-        if let Contradicted::Quarantine(process) = contradicted {
+        if let Some(process) = quarantine {
             let name = self.process_name(process);
             let problem = "workers of other owners did not have the faults that it reported";
             self.quarantine(process, Suspicion::Impossible, &name, problem);
         }
+        changed
     }
 
     /// The changes that store the audits of games.
@@ -276,13 +322,13 @@ impl Core {
             return Ok((Vec::new(), BTreeSet::new()));
         };
         // Before the audits end: after the last one, the processes of the games are forgotten.
-        for game in &compared.contradicted {
-            self.contradicted(id, number, game, worker);
-        }
         let mut changed = BTreeSet::new();
+        for game in &compared.contradicted {
+            changed.extend(self.contradicted(id, number, game, worker));
+        }
         for (index, agents) in &compared.confirmed {
-            let (counts, explained) = self.ledger.confirm(number, *index, agents, worker);
-            changed.extend(explained);
+            let (counts, others) = self.ledger.confirm(number, *index, agents, worker);
+            changed.extend(others);
             if counts {
                 // It counts towards a pause now.
                 self.confirmed.insert(id.to_owned());

@@ -31,6 +31,18 @@ pub(super) fn read(meta: &[(String, Vec<u8>)], prefix: &str) -> BTreeMap<String,
     found
 }
 
+/// Documents with these games in one of the sets.
+pub(super) fn only(number: usize, games: impl IntoIterator<Item = u64>) -> Documents {
+    let mut documents = Documents::new();
+    for index in games {
+        let bytes = documents.entry(document_of(index)).or_default();
+        bytes.resize((number + 1) * BYTES, 0);
+        let place = index % GAMES;
+        bytes[number * BYTES + (place / 8) as usize] |= 1 << (place % 8);
+    }
+    documents
+}
+
 /// One of the sets of a tournament with this many games; sets are numbered from 0.
 pub(super) fn set(documents: &Documents, number: usize, games: u64) -> Bitmap {
     set_where(documents, number, games, |_| true)
@@ -77,6 +89,11 @@ pub(super) fn store<const SETS: usize>(
             bytes[number * BYTES + byte] |= bit;
         }
     }
+    put(prefix, tournament, document, bytes)
+}
+
+/// The change that stores a document.
+pub(super) fn put(prefix: &str, tournament: &str, document: u64, bytes: Vec<u8>) -> Change {
     let key = format!("{prefix}{tournament}/{document:0>12}");
     change(Collection::Meta, key, Some(bytes))
 }

@@ -230,11 +230,14 @@ impl Core {
             if let Some(results) = &mut entry.results {
                 results.add(result, side, &batch.info);
             }
-            let agents = host_faults(&result.faults, &result.seats);
-            if let Some(number) = entry.number.filter(|_| !agents.is_empty()) {
-                let unplayed = !side.unplayed.is_empty();
-                claims.extend(self.ledger.claim(number, result.index, &agents, unplayed));
-                claims.push(result.index);
+            let is_void = result.termination == Termination::Void;
+            if let Some(number) = entry.number.filter(|_| !is_void) {
+                let failed = host_faults(&result.faults, &result.seats);
+                let (index, unplayed) = (result.index, !side.unplayed.is_empty());
+                let changed =
+                    self.ledger
+                        .count_faults(number, index, &result.seats, &failed, unplayed);
+                claims.extend(changed);
             }
         }
         self.store_claims(&tournament, claims);

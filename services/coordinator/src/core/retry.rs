@@ -10,7 +10,14 @@ use arena_store::{Store, StoreError, StoredGame};
 use arena_tournament::WorkerScores;
 use arena_wire::v1::{self, TournamentState};
 
-use super::{Core, bits::Documents, differences::Differing, entry::stored, unix_us};
+use super::{
+    Core,
+    audits::{CLAIMED, PREFIX},
+    bits,
+    differences::Differing,
+    entry::stored,
+    unix_us,
+};
 use crate::{
     blocking::with_store, door::Principal, error::Error, info::Info, ledger::Bitmap,
     loading::reload, messages::AuditStatus, results::Results, stored_game,
@@ -68,6 +75,8 @@ impl Core {
         let (of, store) = (self.info(id)?, Arc::clone(&self.store));
         let number = self.entry(id)?.number;
         let unsound = number.map_or_else(BTreeSet::new, |number| self.ledger.unsound(number));
+        // Of the games that are copied, another owner may still have to confirm faults.
+        let claimed = number.map_or_else(Vec::new, |number| self.ledger.claimed(number));
         let begun = with_store(store, move |store| begin(&of, store, unsound)).await;
         let begun = begun.ok_or(Error::Draining)??;
         let Begun {
@@ -78,6 +87,8 @@ impl Core {
         } = begun;
         // The copies are behind the position up to which games are summed.
         results.kept = results.games();
+        let claimed = claimed.into_iter().filter(|&index| done.contains(index));
+        let claims = bits::only(CLAIMED, claimed);
         let entry = self.entry(id)?;
         let mut document = entry.document.clone();
         document.generation = info.generation;
@@ -94,6 +105,9 @@ impl Core {
         let mut changes = vec![stored(&document)];
         let answers = &mut self.answers;
         changes.extend(answers.remember(&request.request_id, by, METHOD, &request, &request));
+        let of_claims = claims.iter();
+        changes
+            .extend(of_claims.map(|(&it, bytes)| bits::put(PREFIX, &info.key, it, bytes.clone())));
         self.persist(changes).await?;
         tracing::info!(
             tournament = id,
@@ -119,8 +133,7 @@ impl Core {
             let ended = self.ledger.remove(old);
             self.tell_ended(&ended);
         }
-        self.account(id, (done, results), false, &Documents::new())
-            .await?;
+        self.account(id, (done, results), false, &claims).await?;
         self.entry(id)?.touch();
         self.tournament(id)
     }

@@ -40,10 +40,11 @@ impl Core {
         self.numbers.insert(number, id.to_owned());
         let labels = info.labels.iter().map(String::as_str);
         self.metrics.prepare(&info.tournament.ruleset, labels);
+        let rates = results.host_faults();
         let entry = self.entry_mut(id)?;
         entry.number = Some(number);
         entry.results = Some(results);
-        self.restore_audits(id, audits).await?;
+        self.restore_audits(id, audits, &rates).await?;
         self.unpark = true;
         // Its last game may have become durable just before a crash.
         let progress = self.ledger.progress(number);

@@ -246,6 +246,13 @@ impl Audits {
         }
     }
 
+    /// Records the process that played a durable game in an earlier start.
+    pub(super) fn know_process(&mut self, index: u64, process: WorkerProcess) {
+        if self.played_by.process(index) == WorkerProcess::Unknown {
+            self.played_by.insert(index, process);
+        }
+    }
+
     /// Forgets which process played each game.
     pub(super) fn forget_processes(&mut self) {
         self.played_by = PlayedBy::default();
@@ -435,6 +442,7 @@ impl Audits {
         of: WorkerProcess,
         record: AuditRecord,
         owner: impl Fn(WorkerProcess) -> Option<Owner>,
+        may_be_own: impl Fn(WorkerProcess) -> bool,
     ) -> (Settled, WorkerProcess) {
         let Some(by) = self.take_compared(index, worker) else {
             return (Settled::Nothing, WorkerProcess::Unknown);
@@ -458,8 +466,8 @@ impl Audits {
             return (Settled::Third(dispute, confirmed, charged), by.first);
         }
         self.audited.insert(index);
-        let is_own = owner(of).is_some() && owner(of) == owner(by.first);
-        if is_own || by.first == of {
+        let is_own = by.first == of || owner(of).is_some() && owner(of) == owner(by.first);
+        if is_own || self.claimed.contains(index) && may_be_own(by.first) {
             self.own.insert(index);
         } else {
             self.claimed.remove(index);

@@ -86,11 +86,13 @@ impl Bitmap {
     }
 
     /// Removes a number.
-    pub fn remove(&mut self, number: u64) {
-        if self.contains(number) {
+    pub fn remove(&mut self, number: u64) -> bool {
+        let known = self.contains(number);
+        if known {
             self.words[(number / 64) as usize] &= !(1 << (number % 64));
             self.count -= 1;
         }
+        known
     }
 
     /// The first number from `from` on that is not in the set.

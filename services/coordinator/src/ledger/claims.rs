@@ -5,96 +5,241 @@
 //! | Game with such a fault | What happens while another owner is connected |
 //! |---|---|
 //! | lost by an agent that never answered | is audited, and counts towards a pause once it is confirmed |
-//! | of an agent that has had such faults with one owner alone | is audited, at the latest when another owner joins, also after a restart |
+//! | of an agent that does not usually fail like this | is audited, at the latest when another owner joins, also after a restart |
 //! | any other | is audited as that of a process in doubt |
 //! | an audit by another owner has the same fault | it is confirmed |
-//! | an audit by another owner does not have it | it is contradicted: the process is in doubt again, and the result is not sound until a retry replaces the game |
-//! | the agent has had such a fault with another owner, too | it is not contradicted: the agent fails now and then, and its games count |
+//! | an audit by another owner does not have it | it lacks confirmation |
+//! | it lacks confirmation, and the agent does not usually fail like this | it is contradicted: the process is in doubt again, and the result is not sound until a retry replaces the game |
 //! | three games of a process in a row are contradicted, by at least two owners | the process goes into quarantine |
+//!
+//! An agent usually fails as often as an owner reports if others see it fail, too, and the rate on that owner's
+//! workers is not significantly higher than on all others, nor on all others without the owner where it
+//! fails most: one accomplice explains nothing. This is decided again with each new game of the agent, so a
+//! game may be contradicted at first, and later not, or the other way round.
 //!
 //! The same holds for rules in a package: if they fail on the workers of one owner alone, those rest,
 //! and the tournament goes on with the others.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use arena_tournament::Rate;
+
 use super::{Ledger, Owner, TournamentNo, WorkerId, WorkerProcess, audits::Audits};
 
 /// Maximum number of open claims of a tournament. Further ones count at once.
 const OPEN_MAX: usize = 4096;
-/// An agent that has had faults with this many owners fails now and then, wherever it plays.
-const OWNERS_MIN: usize = 2;
+/// A rate of faults is higher if chance would explain it with at most this probability.
+const LEVEL: f64 = 0.01;
+/// Maximum owners whose rates are known for an agent. Further ones count together.
+const OWNERS_MAX: usize = 64;
+
+/// An owner, or all unknown ones together: those of games of earlier starts.
+type MaybeOwner = Option<Owner>;
 
 /// The claims of a tournament.
 #[derive(Debug, Default)]
 pub(super) struct Claims {
     /// Games lost by an agent that never answered, according to one owner alone.
     pub(super) open: BTreeSet<u64>,
-    /// The agents with faults, each with the owners of the processes where it had them: one or two.
-    seen_by: BTreeMap<u16, BTreeSet<Owner>>,
-    /// The agents with faults of games that were contradicted in this start.
-    agents: BTreeMap<u64, Vec<u16>>,
+    /// For each agent, how often it has such faults, by owner.
+    rates: BTreeMap<u16, Vec<(MaybeOwner, Rate)>>,
+    /// Games of which an audit by another owner lacked the fault.
+    unconfirmed: BTreeMap<u64, Unconfirmed>,
+    /// The agents and owners of these games, and whether the agent usually fails as often as that owner
+    /// reports.
+    accused: BTreeMap<(u16, MaybeOwner), bool>,
+    /// Games of earlier starts whose owner is known. Their rate is that of unknown owners.
+    earlier: BTreeSet<u64>,
+}
+
+/// A game of which an audit lacked the fault.
+#[derive(Debug)]
+struct Unconfirmed {
+    /// The owner whose worker reported the fault.
+    owner: MaybeOwner,
+    /// The agents with such faults.
+    agents: Vec<u16>,
 }
 
 impl Claims {
-    /// Records that agents had a fault on a process of this owner. Returns true if one of them is now known
-    /// to fail everywhere.
-    fn see(&mut self, agents: &[u16], owner: Option<&Owner>) -> bool {
-        let mut is_new = false;
-        for (&agent, owner) in agents.iter().zip(owner.into_iter().cycle()) {
-            let seen = self.seen_by.entry(agent).or_default();
-            if seen.len() < OWNERS_MIN && seen.insert(Owner::clone(owner)) {
-                is_new |= seen.len() == OWNERS_MIN;
+    /// Counts a game of an agent on the workers of an owner.
+    fn count(&mut self, agent: u16, owner: Option<&Owner>, has_fault: bool) {
+        let rates = self.rates.entry(agent).or_default();
+        let known = rates.iter().position(|(it, _)| it.as_ref() == owner);
+        let place = known.unwrap_or_else(|| {
+            let owner = owner.filter(|_| rates.len() < OWNERS_MAX).cloned();
+            let known = rates.iter().position(|(it, _)| *it == owner);
+            known.unwrap_or_else(|| {
+                rates.push((owner, Rate::default()));
+                rates.len() - 1
+            })
+        });
+        rates[place].1.add(has_fault);
+    }
+
+    /// True if the agent usually fails as often as this owner reports.
+    fn is_usual(&self, agent: u16, owner: Option<&Owner>) -> bool {
+        let (mut own, mut all, mut most) = (Rate::default(), Rate::default(), Rate::default());
+        let mut others = 0;
+        for (of, rate) in self.rates.get(&agent).into_iter().flatten() {
+            if of.as_ref() == owner {
+                own = *rate;
+            } else if of.is_some() {
+                // Unknown ones may be this one.
+                all = [all, *rate].into_iter().sum();
+                others += 1;
+                if rate.events > most.events {
+                    most = *rate;
+                }
             }
         }
-        is_new
+        let rest = match others {
+            0 | 1 => all,
+            _ => Rate {
+                games: all.games - most.games,
+                events: all.events - most.events,
+            },
+        };
+        own.events > 0
+            && all.events > 0
+            && [all, rest].into_iter().all(|it| !own.is_higher(it, LEVEL))
     }
 
-    /// True if each of these agents has had faults with several owners.
-    fn fail_everywhere(&self, agents: &[u16]) -> bool {
-        let seen = |agent| self.seen_by.get(agent).map_or(0, BTreeSet::len);
-        agents.iter().all(|agent| seen(agent) >= OWNERS_MIN)
+    fn are_usual(&self, agents: &[u16], owner: Option<&Owner>) -> bool {
+        agents.iter().all(|&agent| self.is_usual(agent, owner))
     }
 
-    /// The games that are not contradicted any more, because their agents fail everywhere.
-    fn take_explained(&mut self) -> Vec<u64> {
-        let mut games = std::mem::take(&mut self.agents);
-        let explained = games.extract_if(.., |_, agents| self.fail_everywhere(agents));
-        let explained = explained.map(|(index, _)| index).collect();
-        self.agents = games;
-        explained
+    /// The owner whose rate holds for a game.
+    fn owner_of<'a>(&self, index: u64, owner: Option<&'a Owner>) -> Option<&'a Owner> {
+        owner.filter(|_| !self.earlier.contains(&index))
+    }
+
+    /// Decides again for these agents. Returns the games that are concerned, each with true if it is
+    /// contradicted.
+    fn weigh(&mut self, agents: &[u16]) -> Vec<(u64, bool)> {
+        let mut changed = BTreeSet::new();
+        for &agent in agents {
+            let of_agent = self.accused.range((agent, None)..);
+            let of_agent = of_agent.take_while(|((it, _), _)| *it == agent);
+            let turned = of_agent
+                .filter(|((_, owner), known)| self.is_usual(agent, owner.as_ref()) != **known);
+            changed.extend(turned.map(|(key, _)| key.clone()));
+        }
+        for key in &changed {
+            self.accused
+                .entry(key.clone())
+                .and_modify(|known| *known = !*known);
+        }
+        if changed.is_empty() {
+            return Vec::new();
+        }
+        let concerned = self.unconfirmed.iter().filter(|(_, game)| {
+            let mut keys = game.agents.iter().map(|&agent| (agent, game.owner.clone()));
+            keys.any(|key| changed.contains(&key))
+        });
+        concerned
+            .map(|(&index, game)| (index, !self.are_explained(game)))
+            .collect()
+    }
+
+    fn are_explained(&self, game: &Unconfirmed) -> bool {
+        let mut agents = game.agents.iter();
+        agents.all(|&agent| self.accused.get(&(agent, game.owner.clone())) == Some(&true))
+    }
+
+    /// Adds a game of which an audit lacked the faults of these agents. Returns true if it is contradicted.
+    fn add_unconfirmed(&mut self, index: u64, owner: MaybeOwner, agents: &[u16]) -> bool {
+        for &agent in agents {
+            let usual = self.is_usual(agent, owner.as_ref());
+            self.accused.entry((agent, owner.clone())).or_insert(usual);
+        }
+        let agents = agents.to_vec();
+        let game = Unconfirmed { owner, agents };
+        let is_contradicted = !self.are_explained(&game);
+        self.unconfirmed.insert(index, game);
+        is_contradicted
     }
 }
 
 impl Ledger {
-    /// Handles a durable game in which these agents have a fault that may be that of a host. `unplayed` is
-    /// true if an agent lost it without an answer. Returns games that are not contradicted any more.
-    pub fn claim(
+    /// Counts a durable game of these agents. `failed` are those with a fault that may be that of a host;
+    /// `unplayed` is true if an agent lost the game without an answer. Returns the games whose claims changed.
+    pub fn count_faults(
         &mut self,
         tournament: TournamentNo,
         index: u64,
         agents: &[u16],
+        failed: &[u16],
         unplayed: bool,
     ) -> Vec<u64> {
         let Some(entry) = self.tournaments.get_mut(&tournament) else {
             return Vec::new();
         };
         let audits = &mut entry.queue.audits;
+        if !audits.has_sample() {
+            return Vec::new();
+        }
         let by = audits.process(index);
-        let explained = audits.see_faults(agents, self.processes.owner(by));
-        if audits.has_sample() && !audits.claims.fail_everywhere(agents) {
+        let owner = self.processes.owner(by);
+        let mut changed = audits.count(agents, failed, owner);
+        if !failed.is_empty() {
+            changed.push(index);
+            self.claim(tournament, index, failed, unplayed);
+        }
+        changed
+    }
+
+    fn claim(&mut self, tournament: TournamentNo, index: u64, agents: &[u16], unplayed: bool) {
+        let Some(entry) = self.tournaments.get_mut(&tournament) else {
+            return;
+        };
+        let audits = &mut entry.queue.audits;
+        let by = audits.process(index);
+        let is_usual = audits.claims.are_usual(agents, self.processes.owner(by));
+        if !is_usual {
             audits.claimed.insert(index);
         }
-        if !audits.has_sample() || !self.processes.has_other_owner(by) {
-            return explained;
+        if !self.processes.has_other_owner(by) {
+            return;
         }
         if unplayed && audits.claims.open.len() < OPEN_MAX {
             audits.claims.open.insert(index);
             audits.doubt(index);
-        } else if !audits.claims.fail_everywhere(agents) || audits.is_in_doubtful_sample(index) {
+        } else if !is_usual || audits.is_in_doubtful_sample(index) {
             audits.doubt(index);
         }
         self.update_sets(tournament);
-        explained
+    }
+
+    /// The games with faults that no other owner has audited.
+    #[must_use]
+    pub fn claimed(&self, tournament: TournamentNo) -> Vec<u64> {
+        let entry = self.tournaments.get(&tournament);
+        entry.map_or_else(Vec::new, |it| it.queue.audits.claimed.iter().collect())
+    }
+
+    /// Restores what was known before this start: for each agent, how often it had such faults, and
+    /// the games with claims, with the processes that played them.
+    pub fn restore_claims(
+        &mut self,
+        tournament: TournamentNo,
+        rates: &[Rate],
+        claims: Vec<(u64, u64, Owner)>,
+    ) {
+        let Some(entry) = self.tournaments.get_mut(&tournament) else {
+            return;
+        };
+        let audits = &mut entry.queue.audits;
+        for (agent, rate) in (0..).zip(rates).filter(|(_, rate)| rate.games > 0) {
+            audits.claims.rates.insert(agent, vec![(None, *rate)]);
+        }
+        for (index, process, owner) in claims {
+            let process = WorkerProcess::Process(process);
+            self.processes.set_owner(process, owner);
+            audits.know_process(index, process);
+            audits.claims.earlier.insert(index);
+        }
+        self.update_sets(tournament);
     }
 
     /// Number of games lost without an answer that do not count towards a pause, because one owner
@@ -141,7 +286,7 @@ impl Ledger {
     }
 
     /// Handles the audit of a worker whose record lacks the fault of the durable one, which these agents
-    /// have. The game is contradicted, unless its owner confirms itself or the agents fail everywhere.
+    /// have. The game is contradicted, unless its owner confirms itself or the agents usually fail.
     pub fn contradict(
         &mut self,
         tournament: TournamentNo,
@@ -152,32 +297,35 @@ impl Ledger {
         let of = self.workers.get(&worker).map(|worker| worker.process);
         let entry = self.tournaments.get_mut(&tournament);
         let Some((of, entry)) = of.zip(entry) else {
-            return Contradicted::No;
+            return Contradicted::default();
         };
         let audits = &mut entry.queue.audits;
         if !audits.is_compared(index, worker) {
-            return Contradicted::No;
+            return Contradicted::default();
         }
         let by = audits.process(index);
         // After a restart, the owner that reported the fault is unknown: perhaps another one.
-        let is_unknown = by == WorkerProcess::Unknown;
-        if is_unknown && !self.processes.has_two_owners() || self.processes.have_one_owner(by, of) {
+        if self.processes.may_have_one_owner(by, of) {
             audits.claims.open.remove(&index);
-            return Contradicted::No;
+            return Contradicted::default();
         }
-        if audits.claims.fail_everywhere(agents) {
-            return Contradicted::No;
+        let mut changed = audits.count(agents, &[], self.processes.owner(of));
+        let owner = audits.claims.owner_of(index, self.processes.owner(by));
+        let is_contradicted = (audits.claims).add_unconfirmed(index, owner.cloned(), agents);
+        if is_contradicted {
+            audits.contradicted.insert(index);
         }
-        audits.contradicted.insert(index);
-        audits.claims.agents.insert(index, agents.to_vec());
-        match self.processes.mark_contradicted(by, of) {
-            true => Contradicted::Quarantine(by),
-            false => Contradicted::Yes,
+        changed.push(index);
+        let in_a_row = is_contradicted && self.processes.mark_contradicted(by, of);
+        Contradicted {
+            is_contradicted,
+            quarantine: in_a_row.then_some(by),
+            changed,
         }
     }
 
     /// Handles the audit of a worker whose record has the fault of the durable one as well. Returns
-    /// true if the game counts towards a pause now, and games that are not contradicted any more.
+    /// true if the game counts towards a pause now, and the games whose claims changed.
     pub fn confirm(
         &mut self,
         tournament: TournamentNo,
@@ -196,33 +344,42 @@ impl Ledger {
             return (false, Vec::new());
         }
         self.processes.mark_confirmed(by);
-        let explained = audits.see_faults(agents, self.processes.owner(of));
-        (audits.claims.open.remove(&index), explained)
+        let changed = audits.count(agents, agents, self.processes.owner(of));
+        (audits.claims.open.remove(&index), changed)
     }
 }
 
 /// Result of an audit that lacks a fault of the durable record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Contradicted {
-    /// It says nothing about the process that reported the fault.
-    No,
-    /// The game is contradicted.
-    Yes,
-    /// So is it, and the process that reported it has to go into quarantine.
-    Quarantine(WorkerProcess),
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Contradicted {
+    /// True if the game is contradicted.
+    pub is_contradicted: bool,
+    /// The process that reported it, if it has to go into quarantine.
+    pub quarantine: Option<WorkerProcess>,
+    /// The games whose claims changed.
+    pub changed: Vec<u64>,
 }
 
 impl Audits {
-    /// Records that agents had faults on a process of this owner. Returns games that are not contradicted
-    /// any more.
-    fn see_faults(&mut self, agents: &[u16], owner: Option<&Owner>) -> Vec<u64> {
-        if !self.claims.see(agents, owner) {
-            return Vec::new();
+    /// Counts a game of these agents on the workers of an owner, and decides again for them. Returns the
+    /// games whose claims changed.
+    fn count(&mut self, agents: &[u16], failed: &[u16], owner: Option<&Owner>) -> Vec<u64> {
+        for (place, &agent) in agents.iter().enumerate() {
+            // An agent may have several seats.
+            if !agents[..place].contains(&agent) {
+                self.claims.count(agent, owner, failed.contains(&agent));
+            }
         }
-        let explained = self.claims.take_explained();
-        for index in &explained {
-            self.contradicted.remove(*index);
+        let mut changed = Vec::new();
+        for (index, is_contradicted) in self.claims.weigh(agents) {
+            let is_new = match is_contradicted {
+                true => self.contradicted.insert(index),
+                false => self.contradicted.remove(index),
+            };
+            if is_new {
+                changed.push(index);
+            }
         }
-        explained
+        changed
     }
 }

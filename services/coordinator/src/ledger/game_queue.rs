@@ -71,7 +71,7 @@ pub(super) enum ReturnReason {
 
 /// The process that requests games.
 pub(super) struct LeaseRequester<'a> {
-    now: Duration,
+    pub(super) now: Duration,
     pub(super) process: WorkerProcess,
     pub(super) processes: &'a WorkerProcesses,
     /// State of agents that did not start somewhere.

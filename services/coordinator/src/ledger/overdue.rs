@@ -1,12 +1,10 @@
 //! Overdue games: those that a worker holds much longer than other workers need for a game. A worker states
 //! itself how far its games are, so one that invents progress could hold them without end. An idle worker
-//! of another owner plays them too, or any other if all workers have one owner. The first record counts. The
-//! slow worker keeps them until then: it may be honest.
+//! of another owner plays them too, or any other if all workers have one owner. If no worker of another owner
+//! came in time, a second one of the same owner plays them. The first record counts. The slow worker keeps them
+//! until then: it may be honest.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    time::Duration,
-};
+use std::{collections::BTreeMap, time::Duration};
 
 use super::{
     Assigned, Ended, LeaseId, Ledger, Owner, WorkerProcess,
@@ -48,15 +46,17 @@ impl PaceByOwner {
 #[derive(Debug, Default)]
 pub(super) struct Overdue {
     /// Overdue games that no further worker plays yet, by the process that was leased them last.
-    waiting: BTreeMap<WorkerProcess, BTreeSet<u64>>,
+    /// For each, the time from which a second worker of the same owner may play it.
+    waiting: BTreeMap<WorkerProcess, BTreeMap<u64, Duration>>,
     /// Earlier leases of games that a further worker plays.
     earlier: BTreeMap<u64, Vec<(LeaseId, WorkerProcess)>>,
 }
 
 impl Overdue {
-    /// Marks a leased game as overdue.
-    pub(super) fn mark(&mut self, index: u64, holder: WorkerProcess) {
-        self.waiting.entry(holder).or_default().insert(index);
+    /// Marks a leased game as overdue. A second worker of the same owner may play it from the time `own_from`.
+    pub(super) fn mark(&mut self, index: u64, holder: WorkerProcess, own_from: Duration) {
+        let games = self.waiting.entry(holder).or_default();
+        games.insert(index, own_from);
     }
 
     /// Removes the mark of a game that its holder no longer has.
@@ -93,25 +93,26 @@ impl Overdue {
         &'a self,
         process: WorkerProcess,
         processes: &'a WorkerProcesses,
+        now: Duration,
     ) -> impl Iterator<Item = u64> + 'a {
-        let is_other = move |holder| processes.may_rescue(process, holder);
         let holders = self.waiting.iter();
-        let holders = holders.filter(move |(holder, _)| is_other(**holder));
-        holders.flat_map(move |(_, games)| {
-            let fits = move |index: &u64| {
-                let mut earlier = self.earlier.get(index).into_iter().flatten();
-                earlier.all(|(_, holder)| is_other(*holder))
+        holders.flat_map(move |(&holder, games)| {
+            let fits = move |&(&index, &own_from): &(&u64, &Duration)| {
+                let earlier = self.earlier.get(&index).into_iter().flatten();
+                let earlier = earlier.map(|(_, holder)| *holder);
+                processes.may_rescue(process, earlier.chain([holder]), now >= own_from)
             };
-            games.iter().copied().filter(fits).take(LOOK_MAX)
+            let games = games.iter().filter(fits).take(LOOK_MAX);
+            games.map(|(&index, _)| index)
         })
     }
 }
 
 impl GameQueue {
     /// Marks a game as overdue if this lease still has it.
-    fn mark_overdue(&mut self, index: u64, lease: LeaseId) {
+    fn mark_overdue(&mut self, index: u64, lease: LeaseId, own_from: Duration) {
         if let Some(leased) = self.leased.get(&index).filter(|it| it.lease == lease) {
-            self.overdue.mark(index, leased.process);
+            self.overdue.mark(index, leased.process, own_from);
         }
     }
 
@@ -124,7 +125,7 @@ impl GameQueue {
     ) -> impl Iterator<Item = u64> + 'a {
         let games = self
             .overdue
-            .of_others(requester.process, requester.processes);
+            .of_others(requester.process, requester.processes, requester.now);
         games.filter(move |&index| {
             (alone || !self.is_suspect(index)) && self.may_try(index, requester)
         })
@@ -185,11 +186,13 @@ impl Ledger {
                 overdue.push(id);
             }
         }
+        // Time for workers of other owners.
+        let own_from = now + self.settings.lease_deadline;
         let marked = overdue.into_iter().filter_map(|id| {
             let lease = self.leases.mark_overdue(id)?;
             if let Some(entry) = self.tournaments.get_mut(&lease.tournament) {
                 for &index in &lease.games {
-                    entry.queue.mark_overdue(index, id);
+                    entry.queue.mark_overdue(index, id, own_from);
                 }
             }
             let worker = lease.worker;

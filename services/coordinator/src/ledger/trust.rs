@@ -131,7 +131,8 @@ impl Ledger {
         }
         let processes = &mut self.processes;
         let owner = |process| processes.owner(process).cloned();
-        let (settled, first) = audits.settle(index, worker, of, record, owner);
+        let may_be_own = |by| processes.may_have_one_owner(by, of);
+        let (settled, first) = audits.settle(index, worker, of, record, owner, may_be_own);
         match settled {
             Settled::Agreed => {
                 let own = processes.have_one_owner(first, of);

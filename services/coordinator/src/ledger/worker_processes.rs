@@ -92,19 +92,34 @@ impl WorkerProcesses {
         one == other || owner.is_some() && owner == self.owner(other)
     }
 
+    /// True if both processes may have the same owner: also if one is unknown and all connected ones
+    /// have the same.
+    pub(super) fn may_have_one_owner(&self, one: WorkerProcess, other: WorkerProcess) -> bool {
+        let is_unknown = [one, other].iter().any(|&id| self.owner(id).is_none());
+        is_unknown && !self.has_two_owners() || self.have_one_owner(one, other)
+    }
+
     /// True if the processes have different owners, and both are known.
     fn have_two_owners(&self, one: WorkerProcess, other: WorkerProcess) -> bool {
         let owners = [one, other].map(|id| self.owner(id));
         owners[0] != owners[1] && owners.iter().all(Option::is_some)
     }
 
-    /// True if a process may play games too that another one holds for too long: one of another owner, or
-    /// any other if all of them have one owner.
-    pub(super) fn may_rescue(&self, id: WorkerProcess, holder: WorkerProcess) -> bool {
-        match self.has_two_owners() {
-            true => self.have_two_owners(holder, id),
-            false => holder != id,
-        }
+    /// True if a process may play a game too that these hold for too long: one of another owner, or any other
+    /// if all of them have one owner. If no worker of another owner came, which `waited` says, a second one
+    /// of the same owner may.
+    pub(super) fn may_rescue(
+        &self,
+        id: WorkerProcess,
+        mut holders: impl Iterator<Item = WorkerProcess> + Clone,
+        waited: bool,
+    ) -> bool {
+        let own = holders.clone().filter(|&it| !self.have_two_owners(it, id));
+        let enough = match self.has_two_owners() {
+            true => 1 + usize::from(waited),
+            false => usize::MAX,
+        };
+        own.count() < enough && !holders.any(|it| it == id)
     }
 
     /// True if several processes are connected.

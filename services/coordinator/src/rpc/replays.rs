@@ -11,9 +11,10 @@ use crate::{
         Replaying,
         drawings::{self, Drawing},
     },
+    divergence::host_faults,
     error::Error,
     info::Info,
-    ledger::{LeaseId, Owner},
+    ledger::{LeaseId, Owner, WorkerProcess},
     messages::{Caller, ReportedGame, done},
     stored_game,
     tickets::Leased,
@@ -24,6 +25,14 @@ pub(super) type Finished = Vec<(v1::GameRecord, v1::GameReport)>;
 
 /// The worker that replayed each game.
 pub(super) type ReplayedBy = BTreeMap<u64, Arc<str>>;
+
+/// Who played reported games.
+pub(super) struct PlayedBy {
+    /// Name of the worker.
+    pub(super) worker: String,
+    pub(super) process: WorkerProcess,
+    pub(super) owner: Owner,
+}
 
 /// Maximum records of a job, so that a worker replays it in seconds.
 const JOB_RECORDS: usize = 32;
@@ -43,7 +52,7 @@ impl WorkerRpc {
         &self,
         info: Arc<Info>,
         finished: Finished,
-        worker: String,
+        by: PlayedBy,
         replayed_by: ReplayedBy,
     ) -> Result<(Vec<ReportedGame>, BTreeMap<u64, GameRecord>), Error> {
         let trusts = self.handle.trusts_records();
@@ -59,9 +68,9 @@ impl WorkerRpc {
                     info.replay(&mut record, has_hash, &schedule, &mut line)?;
                 }
                 // A worker may write any name.
-                let by = replayed_by.get(&record.index);
-                report.replayed_by = by.map_or_else(String::new, |by| by.to_string());
-                games.push(reported(&info, &record, report, &worker));
+                let replayer = replayed_by.get(&record.index);
+                report.replayed_by = replayer.map_or_else(String::new, |it| it.to_string());
+                games.push(reported(&info, &record, report, &by));
                 records.insert(record.index, record);
             }
             Ok((games, records))
@@ -143,13 +152,22 @@ fn reported(
     info: &Info,
     record: &GameRecord,
     mut report: v1::GameReport,
-    worker: &str,
+    PlayedBy {
+        worker,
+        process,
+        owner,
+    }: &PlayedBy,
 ) -> ReportedGame {
     // A worker may write any name.
     let timing = report.timing.get_or_insert_default();
     worker.clone_into(&mut timing.worker);
     let answered = std::mem::take(&mut report.answered);
     let result = record.result();
+    let is_claim = !host_faults(&result.faults, &result.seats).is_empty();
+    (report.process, report.owner) = match *process {
+        WorkerProcess::Process(process) if is_claim => (process, owner.to_string()),
+        _ => Default::default(),
+    };
     report.unplayed = stored_game::unplayed(&result, &answered);
     report.unasked = stored_game::unasked(&result, &answered);
     // The first generation is not named.

@@ -17,7 +17,7 @@ use tonic::{Request, Response, Status};
 
 use super::{
     Answer, binaries, principal,
-    replays::{ReplayedBy, Reporting},
+    replays::{PlayedBy, ReplayedBy, Reporting},
     reports::Admitted,
 };
 use crate::{
@@ -208,8 +208,12 @@ impl WorkerRpc {
                 }
                 None => (finished, ReplayedBy::new()),
             };
-            let worker = leased.worker.clone();
-            let replayed = self.replay(Arc::clone(&info), finished, worker, replayed_by);
+            let played_by = PlayedBy {
+                worker: leased.worker.clone(),
+                process: leased.process,
+                owner: Arc::clone(&leased.owner),
+            };
+            let replayed = self.replay(Arc::clone(&info), finished, played_by, replayed_by);
             replayed.await
         };
         let replayed = replayed.await;

@@ -35,9 +35,13 @@ impl Contest {
     }
 
     pub(super) async fn with(options: Options) -> Self {
+        Self::of(SPEC, options).await
+    }
+
+    async fn of(spec: &str, options: Options) -> Self {
         let arena = Guarded::with(options, Token::draw().expect("random numbers")).await;
         let request = v1::StartTournamentRequest {
-            spec_toml: SPEC.to_owned(),
+            spec_toml: spec.to_owned(),
             ..Default::default()
         };
         let started = arena.user(&arena.admin).start_tournament(request).await;
@@ -119,12 +123,16 @@ fn seat(game: &v1::GameAssignment) -> usize {
 
 /// Reports that the agent crashed in each game of a lease, after it had answered.
 async fn crash(worker: &mut FakeWorker, lease: &v1::Lease) -> Result<v1::ReportResponse, Status> {
-    let games = lease.games.iter();
-    let games = games.map(|game| v1::GameReport {
+    let games = lease.games.iter().map(crashed);
+    worker.report(lease, games.collect()).await
+}
+
+/// A game in which the agent crashed after it had answered.
+fn crashed(game: &v1::GameAssignment) -> v1::GameReport {
+    v1::GameReport {
         answered: vec![0, 1],
         ..unplayed(game, seat(game) as u8, FaultKind::Crash)
-    });
-    worker.report(lease, games.collect()).await
+    }
 }
 
 /// Half of the games.
@@ -238,27 +246,139 @@ async fn crashes_are_audited_after_a_restart() {
 }
 
 #[tokio::test]
-async fn crashes_of_an_agent_that_fails_everywhere_are_not_contradicted() {
-    let contest = Contest::with(Options {
+async fn crashes_are_audited_by_another_owner_although_their_own_audited_them_after_a_restart() {
+    let store = memory();
+    let shared = || Options {
+        audit_share: 1.0,
+        ..options(Arc::clone(&store))
+    };
+    let contest = Contest::with(shared()).await;
+    let token = contest.arena.create(Role::Worker).await;
+    let connection = contest.arena.connection(&token);
+    let mut liar = FakeWorker::join_with(connection, "liar", 1).await;
+    let lease = liar.lease().await;
+    crash(&mut liar, &lease).await.expect("taken");
+    let crashed = lease.games.len() as u64;
+    let contest = contest.again(shared()).await;
+    let connection = contest.arena.connection(&token);
+    let mut twin = FakeWorker::join_with(connection, "twin", 2).await;
+    while play(&mut twin, |_| false).await {}
+    assert_eq!(contest.audits().await.contradicted, 0);
+    let mut honest = contest.join("honest", 3).await;
+    while play(&mut honest, |_| false).await {}
+    assert_eq!(contest.audits().await.contradicted, crashed);
+}
+
+#[tokio::test]
+async fn retry_keeps_claims_of_games_that_stand() {
+    let contest = Contest::new().await;
+    let mut liar = contest.join("liar", 1).await;
+    let lease = liar.lease().await;
+    let mut games: Vec<_> = lease.games.iter().map(crashed).collect();
+    games[0].answered = Vec::new();
+    liar.report(&lease, games).await.expect("taken");
+    while let Some(lease) = liar.try_lease(0).await.expect("answered") {
+        crash(&mut liar, &lease).await.expect("taken");
+    }
+    let request = v1::RetryTournamentRequest {
+        tournament_id: contest.id.clone(),
+        ..Default::default()
+    };
+    let mut user = contest.arena.user(&contest.arena.admin);
+    let again = user.retry_tournament(request).await.expect("a retry");
+    let again = again.into_inner().tournament.expect("a tournament");
+    assert_eq!(again.earlier[0].replaced, 1);
+    let mut honest = contest.join("honest", 2).await;
+    while play(&mut honest, |_| false).await {}
+    assert_eq!(contest.audits().await.contradicted, 39);
+}
+
+/// A tournament of 400 games, all of which are audited.
+async fn audited() -> Contest {
+    let options = Options {
         audit_share: 1.0,
         ..options(memory())
-    })
-    .await;
+    };
+    Contest::of(&SPEC.replace("blocks = 20", "blocks = 200"), options).await
+}
+
+/// Asks for a few games, and reports them; the agent crashes, after it had answered, in those for which
+/// `crashes` is true.
+async fn step(worker: &mut FakeWorker, mut crashes: impl FnMut(u64) -> bool) -> bool {
+    worker.games = 8;
+    let Some(lease) = worker.try_lease(0).await.expect("answered") else {
+        return false;
+    };
+    let games = lease.games.iter().map(|game| match crashes(game.index) {
+        true => crashed(game),
+        false => won(game, seat(game)),
+    });
+    let games = games.collect();
+    worker.report(&lease, games).await.expect("taken");
+    true
+}
+
+#[tokio::test]
+async fn crashes_of_an_agent_that_fails_now_and_then_are_not_contradicted() {
+    let contest = audited().await;
     let mut first = contest.join("first", 1).await;
     let mut second = contest.join("second", 2).await;
     // Each replays the games of the other without a crash.
-    assert!(play(&mut first, |index| index == 0).await);
-    assert!(play(&mut second, |_| false).await);
+    assert!(step(&mut first, |index| index == 0).await);
+    assert!(step(&mut second, |_| false).await);
     let audits = contest.audits().await;
     assert_eq!((audits.contradicted, audits.sampled), (1, 1));
-    while play(&mut second, |index| index % 4 == 3).await {}
-    while play(&mut first, |_| false).await || play(&mut second, |_| false).await {}
+    let mut goes_on = true;
+    while goes_on {
+        goes_on = step(&mut second, |index| index % 20 == 3).await;
+        goes_on |= step(&mut first, |index| index % 20 == 6).await;
+    }
     assert_eq!(contest.state().await, TournamentState::Finished);
     let audits = contest.audits().await;
     assert_eq!((audits.contradicted, audits.waiting), (0, 0));
-    assert!(audits.sampled > 1, "{audits:?}");
+    assert!(audits.sampled > 10, "{audits:?}");
     let notes = contest.notes().await;
     assert!(!notes.contains("not sound"), "{notes}");
+}
+
+#[tokio::test]
+async fn one_crash_elsewhere_does_not_explain_many() {
+    let contest = audited().await;
+    let mut liar = contest.join("liar", 1).await;
+    let mut accomplice = contest.join("accomplice", 2).await;
+    let mut crashes = 1;
+    assert!(step(&mut accomplice, |_| std::mem::take(&mut crashes) > 0).await);
+    let mut goes_on = true;
+    while goes_on {
+        // Audits come first.
+        goes_on = step(&mut liar, |index| index % 4 == 0).await;
+        goes_on |= step(&mut liar, |index| index % 4 == 0).await;
+        goes_on |= step(&mut accomplice, |_| false).await;
+    }
+    let audits = contest.audits().await;
+    assert!(audits.contradicted > 20, "{audits:?}");
+    let notes = contest.notes().await;
+    assert!(notes.contains("not sound"), "{notes}");
+}
+
+#[tokio::test]
+async fn crashes_with_an_accomplice_do_not_explain_those_of_a_liar() {
+    let contest = audited().await;
+    let [mut liar, mut accomplice, mut honest] = [
+        contest.join("liar", 1).await,
+        contest.join("accomplice", 2).await,
+        contest.join("honest", 3).await,
+    ];
+    let mut goes_on = true;
+    while goes_on {
+        goes_on = step(&mut liar, |index| index % 4 == 0).await;
+        goes_on |= step(&mut accomplice, |index| index % 4 == 0).await;
+        goes_on |= step(&mut honest, |_| false).await;
+    }
+    let audits = contest.audits().await;
+    assert!(audits.contradicted > 20, "{audits:?}");
+    let notes = contest.notes().await;
+    assert!(notes.contains("not sound"), "{notes}");
 }
 
 #[tokio::test]

@@ -251,6 +251,8 @@ pub(super) struct FakeWorker {
     pub(super) id: String,
     pub(super) boot_epoch: u64,
     pub(super) session: Vec<u8>,
+    /// Maximum games that it asks for.
+    pub(super) games: u32,
 }
 
 impl FakeWorker {
@@ -287,6 +289,7 @@ impl FakeWorker {
             id: welcome.worker_id,
             boot_epoch: welcome.boot_epoch,
             session: welcome.session,
+            games: 512,
         }
     }
 
@@ -294,7 +297,7 @@ impl FakeWorker {
         let request = v1::LeaseRequest {
             worker_id: self.id.clone(),
             boot_epoch: self.boot_epoch,
-            games: 512,
+            games: self.games,
             wait_ms,
             known_tournaments: Vec::new(),
             call: 0,

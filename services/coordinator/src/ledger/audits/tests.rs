@@ -49,7 +49,7 @@ fn settle(
     worker: WorkerId,
     record: AuditRecord,
 ) -> Option<WorkerProcess> {
-    let (settled, first) = audits.settle(index, worker, TWO, record, |_| None);
+    let (settled, first) = audits.settle(index, worker, TWO, record, |_| None, |_| false);
     (settled != Settled::Nothing).then_some(first)
 }
 
@@ -218,7 +218,7 @@ fn disputed() -> Audits {
     audits.durable(0, ONE);
     take(&mut audits, 1, TWO);
     audits.reported(0, 2);
-    let settled = audits.settle(0, 2, TWO, OTHER, |_| None).0;
+    let settled = audits.settle(0, 2, TWO, OTHER, |_| None, |_| false).0;
     assert!(matches!(settled, Settled::Disputed(_)), "{settled:?}");
     audits
 }
@@ -240,7 +240,7 @@ fn third_process_settles_a_dispute() {
         audits.find(|_| true);
         assert_eq!(take(&mut audits, 8, three).len(), 1, "listed once");
         audits.reported(0, 4);
-        let settled = audits.settle(0, 4, three, record, |_| None).0;
+        let settled = audits.settle(0, 4, three, record, |_| None, |_| false).0;
         assert!(matches!(settled, Settled::Third(..)), "{settled:?}");
         let shown = audits.so_far();
         assert_eq!(

@@ -120,6 +120,26 @@ fn another_worker_of_the_only_owner_plays_overdue_games_too() {
 }
 
 #[test]
+fn second_worker_of_an_owner_plays_overdue_games_that_no_other_owner_takes() {
+    let (mut ledger, first, held) = held_by_first();
+    let [again, third] = [(); 2].map(|()| worker_of(&mut ledger, "first"));
+    // It never asks for games.
+    worker_of(&mut ledger, "second");
+    wait(&mut ledger, (START, 2 * DEADLINE), &[(first, &held)]);
+    let lease = grant(&mut ledger, 2 * DEADLINE, again).expect("the overdue games");
+    assert_eq!(indices(&lease), indices(&held));
+    let both = [(first, &held), (again, &lease)];
+    wait(&mut ledger, (2 * DEADLINE, 5 * DEADLINE), &both);
+    assert_eq!(
+        grant(&mut ledger, 5 * DEADLINE, third),
+        None,
+        "it is the third"
+    );
+    let other = worker_of(&mut ledger, "second");
+    assert!(grant(&mut ledger, 5 * DEADLINE, other).is_some());
+}
+
+#[test]
 fn games_of_the_only_owner_are_overdue_after_four_times_its_own_pace() {
     let minute = Duration::from_secs(60);
     let mut ledger = ledger();
