@@ -68,6 +68,7 @@ mod package_bots;
 /// Errors of rules that are a package are shown with what the package printed.
 mod package_errors;
 mod package_grpc;
+mod package_hosts;
 /// Other workers refute false records of a package.
 mod package_lies;
 /// Rules that are a package: played, checked, and stopped when they break a promise.

@@ -282,7 +282,7 @@ fn grpc_rules_that_print_without_end_are_named() {
 
 #[test]
 fn grpc_rules_with_two_descriptions_are_named() {
-    fails_in_play("describes", "two processes describe themselves differently");
+    fails_in_play("describes", "the package describes itself differently here");
 }
 
 #[test]

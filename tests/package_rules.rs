@@ -251,7 +251,7 @@ pub(super) fn package_fails(world: &World, second: &str, mode: &str, reason: &st
     assert_ne!(run.code, Some(0), "{}", run.transcript());
     let transcript = run.transcript();
     assert!(
-        transcript.contains("the rules of hostile failed"),
+        transcript.contains("paused: the rules of hostile"),
         "{transcript}"
     );
     assert!(transcript.contains(reason), "{transcript}");
@@ -418,7 +418,10 @@ fn rules_that_fail_for_one_owner_alone_pause_nothing() {
     let id = world.start_tournament("pig", &text, &url);
     world.finish_tournament(&id, &url);
     let log = coordinator.log();
-    assert!(log.contains("the rules failed on one worker"), "{log}");
+    assert!(
+        log.contains("the rules do not start on one worker"),
+        "{log}"
+    );
     // Without another owner, there is nothing to wait for.
     able.stop();
     let id = world.start_tournament(
@@ -428,7 +431,9 @@ fn rules_that_fail_for_one_owner_alone_pause_nothing() {
     );
     let watched = world.arena(&[&["tournament", "watch", &id][..], &of].concat());
     assert!(
-        watched.transcript().contains("the rules of pig failed"),
+        watched
+            .transcript()
+            .contains("the rules of pig start on no worker (tried on lacking)"),
         "{}",
         watched.transcript()
     );

@@ -1,5 +1,6 @@
 """Rules that break one promise each. The first argument names it."""
 
+import ctypes
 import os
 import random
 import sys
@@ -8,6 +9,14 @@ import time
 from arena_game import decision, over, serve
 
 MODE = sys.argv[1] if len(sys.argv) > 1 else "none"
+if MODE == "absent":
+    try:
+        # A sandbox may show files that it does not open.
+        open(sys.argv[2], "rb").close()
+    except OSError:
+        sys.exit("the game's library is not installed")
+if MODE == "library":
+    ctypes.CDLL(sys.argv[2])
 
 
 class Hostile:

@@ -183,11 +183,14 @@ impl Rules {
         let Self::Package(package) = self else {
             return None;
         };
-        Some(v1::RulesPackage {
+        let mut rules = v1::RulesPackage {
             package: Some(package.binary.clone()),
-            digest: convert::content(&package.binary),
+            digest: String::new(),
             description: package.rules.to_json(),
-        })
+            loaded: package.host.loaded().unwrap_or_default().to_vec(),
+        };
+        rules.digest = convert::rules_content(&rules);
+        Some(rules)
     }
 
     /// The file of a package, with its SHA-256.

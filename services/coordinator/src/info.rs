@@ -290,6 +290,12 @@ impl Info {
             .is_some_and(|package| package.sha256 == sha256)
     }
 
+    /// The number by which the ledger knows rules that are a package: like an agent, they may start on one
+    /// worker and not on another.
+    pub(crate) fn rules_number(&self) -> u16 {
+        self.agents.len() as u16
+    }
+
     /// The package of its rules, if they are one.
     pub(crate) fn package(&self) -> Option<&v1::BinarySource> {
         self.setup.rules.as_ref()?.package.as_ref()

@@ -9,13 +9,15 @@ use arena_model::{
     engine::options::{Options, Value, nearest},
     rules::{RulesDescription, RulesError},
 };
-use arena_wire::{convert::content, v1};
+use arena_wire::{convert::rules_content, v1};
 use prost::Message;
 
 use crate::{binaries::check_binary, error::Error};
 
 /// Maximum bytes of a registration, with its description.
 const RULESET_BYTES_MAX: usize = 1 << 20;
+/// Maximum number of files that a package has loaded.
+const LOADED_MAX: usize = 512;
 /// Prefix of the documents of registered rulesets.
 pub(crate) const PREFIX: &str = "rulesets/";
 /// Number of digits of a digest that are shown.
@@ -222,7 +224,8 @@ impl Rulesets {
         let package =
             package.ok_or_else(|| Error::Request(format!("ruleset \"{name}\" has no package")))?;
         check_binary("ruleset", &name, package, uploaded)?;
-        rules.digest = content(package);
+        check_loaded(&name, &rules.loaded)?;
+        rules.digest = rules_content(rules);
         let now = rules.digest.clone();
         ruleset.registered_unix_us = now_unix_us;
         match self.0.get(&name) {
@@ -235,6 +238,24 @@ impl Rulesets {
             ))),
             _ => Ok(ruleset),
         }
+    }
+}
+
+/// Checks the files that a package had loaded.
+fn check_loaded(name: &str, loaded: &[v1::LoadedFile]) -> Result<(), Error> {
+    let is_name = |text: &str| {
+        (1..=255).contains(&text.len()) && !text.contains('/') && !text.contains(char::is_control)
+    };
+    let are_files = loaded
+        .iter()
+        .all(|it| is_name(&it.name) && it.sha256.len() == 32);
+    let is_sorted = loaded.is_sorted_by(|a, b| (&a.name, &a.sha256) < (&b.name, &b.sha256));
+    match are_files && is_sorted && loaded.len() <= LOADED_MAX {
+        true => Ok(()),
+        false => Err(Error::Request(format!(
+            "the loaded files of ruleset \"{name}\" are no list of at most {LOADED_MAX} names without folders, \
+             each with 32 bytes of SHA-256, in ascending order"
+        ))),
     }
 }
 
@@ -252,5 +273,38 @@ impl From<RulesError> for Error {
             RulesError::Description(_) => Self::Request(error.to_string()),
             RulesError::Options { .. } => Self::RulesOptions(error),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loaded_files_are_checked() {
+        let file = |name: &str, bytes: usize| v1::LoadedFile {
+            name: name.to_owned(),
+            sha256: vec![7; bytes],
+        };
+        let of = |files: &[v1::LoadedFile]| check_loaded("pig", files).is_ok();
+        let [libc, libm] = ["libc.so.6", "libm.so.6"].map(|name| file(name, 32));
+        assert!(of(&[]));
+        assert!(of(&[libc.clone(), libm.clone()]));
+        assert!(!of(&[libm, libc.clone()]), "not in order");
+        assert!(!of(&[libc.clone(), libc]), "twice");
+        for wrong in [
+            file("libc.so.6", 31),
+            file("", 32),
+            file("/lib/libc.so.6", 32),
+            file("lib\nc", 32),
+            file(&"x".repeat(256), 32),
+        ] {
+            assert!(!of(std::slice::from_ref(&wrong)), "{wrong:?}");
+        }
+        let many: Vec<_> = (0..=LOADED_MAX)
+            .map(|number| file(&format!("{number:05}"), 32))
+            .collect();
+        assert!(of(&many[1..]));
+        assert!(!of(&many));
     }
 }

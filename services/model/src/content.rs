@@ -41,6 +41,27 @@ impl Package<'_> {
     }
 }
 
+/// The identity of rules that are a package: its digest, and the files with code that it has loaded.
+#[derive(Debug, Serialize)]
+pub struct RulesContent<'a> {
+    /// [`Package::digest`].
+    pub package: &'a str,
+    /// Names and SHA-256 in lower-case hex, in ascending order.
+    pub loaded: Vec<(&'a str, String)>,
+}
+
+impl RulesContent<'_> {
+    /// That of the package if nothing else is known, else SHA-256 over the canonical JSON of both, in lower-case
+    /// hex.
+    #[must_use]
+    pub fn digest(&self) -> String {
+        match self.loaded.is_empty() {
+            true => self.package.to_owned(),
+            false => hex::encode(Sha256::digest(canonical_json(self))),
+        }
+    }
+}
+
 /// The registration of an endpoint. Its program can change unnoticed, so each registration is an
 /// agent of its own.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

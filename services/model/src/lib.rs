@@ -23,7 +23,7 @@ pub mod tournament;
 
 pub use beginning::{BEGINNING_PLIES, Beginning};
 pub use canonical::canonical_json;
-pub use content::{Package, Registration};
+pub use content::{Package, Registration, RulesContent};
 pub use error_line::error_line;
 pub use name::{AgentName, GameId, NameError, PERSON};
 pub use printable::{is_hidden, printable, printable_json, printable_line};

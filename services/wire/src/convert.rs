@@ -3,7 +3,7 @@
 use std::{str::FromStr, time::Duration};
 
 use arena_model::{
-    Beginning, BlockSeed, GameRecord, Package,
+    Beginning, BlockSeed, GameRecord, Package, RulesContent,
     engine::{
         ADJUDICATION_MOVES_MAX, AdjudicationRules, DrawRule, Event, FaultKind, FaultPolicy,
         GameKeys, Opening, ResignRule, Score, ScoredMove, SeatFault, Setup, Termination,
@@ -87,6 +87,23 @@ pub fn content(binary: &v1::BinarySource) -> String {
         limits: limits.into_iter().filter(|limit| limit.1 > 0).collect(),
     }
     .digest()
+}
+
+/// The identity of rules that are a package, with what it had loaded.
+#[must_use]
+pub fn rules_content(rules: &v1::RulesPackage) -> String {
+    let package = rules.package.as_ref().map(content).unwrap_or_default();
+    let loaded = rules.loaded.iter();
+    let loaded = loaded.map(|file| (&*file.name, hex(&file.sha256)));
+    RulesContent {
+        package: &package,
+        loaded: loaded.collect(),
+    }
+    .digest()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The description of an option.

@@ -163,11 +163,10 @@ async fn rules_of(
     binaries: &dyn BinaryProvider,
     options: &AgentOptions,
 ) -> Result<Option<Arc<dyn RulesService>>, SetupError> {
-    let Some(package) = setup
-        .rules
-        .as_ref()
-        .and_then(|rules| rules.package.as_ref())
-    else {
+    let Some(rules) = &setup.rules else {
+        return Ok(None);
+    };
+    let Some(package) = &rules.package else {
         return Ok(None);
     };
     let failed = |problem: String| SetupError::Package {
@@ -176,7 +175,7 @@ async fn rules_of(
     };
     let program = binaries.provide(package).await;
     let program = program.map_err(|error| failed(error.to_string()))?;
-    let source = RulesSource::of_binary(program, package);
+    let source = RulesSource::of_rules(program, package, rules);
     let host = RulesHost::new(&setup.ruleset, source, options);
     Ok(Some(host.map_err(|error| failed(error.to_string()))?))
 }

@@ -6,7 +6,7 @@ use arena_engine::{Finished, Termination};
 use arena_model::{BlockSeed, GameRecord};
 use arena_wire::v1;
 
-use crate::context::TournamentContext;
+use crate::{context::TournamentContext, rules::RulesFailure};
 
 /// Start of a game.
 #[derive(Clone, Copy, Debug)]
@@ -142,11 +142,13 @@ fn record(
 }
 
 /// The report of a game of this tournament that could not be played. It says whether the package of
-/// the rules is at fault.
+/// the rules is at fault, or does not start here.
 pub(crate) fn unplayed(context: &TournamentContext, index: u64, why: String) -> v1::GameReport {
     let failure = context.rules_failure();
+    let is_absent = failure.as_ref().is_some_and(RulesFailure::is_absence);
     v1::GameReport {
-        rules_failed: failure.is_some(),
+        rules_failed: failure.is_some() && !is_absent,
+        rules_unready: is_absent,
         ..void_report(index, failure.map_or(why, |failure| failure.message))
     }
 }

@@ -12,6 +12,7 @@ mod grpc;
 mod host;
 mod known;
 mod lines;
+mod loaded;
 mod messages;
 mod output;
 mod pending;

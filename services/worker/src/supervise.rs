@@ -62,6 +62,11 @@ pub struct Supervisor {
 }
 
 impl Supervisor {
+    /// The program that runs as a guard.
+    pub(crate) fn guard_program(&self) -> PathBuf {
+        self.guard.program.clone()
+    }
+
     /// A supervisor with this guard; agents get private folders in `temp`.
     #[must_use]
     pub fn new(guard: GuardCommand, temp: PathBuf) -> Self {

@@ -15,7 +15,7 @@ use tokio::sync::watch;
 use super::{change, differences::Differing, sealed::SealedSpec, standings::Kept, unix_us};
 use crate::{
     info::Info,
-    ledger::{Dispute, Owner, TournamentNo},
+    ledger::{Dispute, Owner, TournamentNo, WorkerProcess},
     messages::{AuditStatus, Version},
     results::Results,
 };
@@ -46,6 +46,10 @@ pub(super) struct TournamentEntry {
     pub(super) dormant: bool,
     /// Agents that did not start on some worker.
     pub(super) unready: BTreeMap<u16, Unready>,
+    /// The workers on which the package of the rules did not start, with the newest failure.
+    pub(super) rules_unready: Unready,
+    /// Their processes, since the last pause. They get no games.
+    pub(super) lacks_rules: BTreeSet<WorkerProcess>,
     /// Owners of the workers on which the package of the rules failed, since the last pause.
     pub(super) rules_failed_for: BTreeSet<Option<Owner>>,
     /// Agents given up, in the newest lease.
@@ -84,6 +88,8 @@ impl TournamentEntry {
             audit_status: AuditStatus::default(),
             dormant: false,
             unready: BTreeMap::new(),
+            rules_unready: Unready::default(),
+            lacks_rules: BTreeSet::new(),
             rules_failed_for: BTreeSet::new(),
             given_up: Vec::new(),
             unconfirmed: 0,
@@ -138,7 +144,7 @@ pub(super) fn stored(document: &v1::Tournament) -> Stored {
     change(Collection::Tournaments, &document.tournament_id, value)
 }
 
-/// An agent that did not start on some workers.
+/// An agent, or the rules, that did not start on some workers.
 #[derive(Default)]
 pub(super) struct Unready {
     /// Its newest failure.

@@ -3,7 +3,10 @@
 use arena_model::spec::UNPLAYED_LIMIT;
 use arena_wire::v1::{self, TournamentState};
 
-use super::{Core, entry::TournamentEntry};
+use super::{
+    Core,
+    entry::{TournamentEntry, Unready},
+};
 use crate::{
     error::Error,
     ledger::TournamentNo,
@@ -88,6 +91,29 @@ impl TournamentEntry {
         }
     }
 
+    /// The rules start on no worker.
+    fn rules_unstartable(&self) -> v1::Pause {
+        let ruleset = &self.info.tournament.ruleset;
+        let Unready { agent, workers } = &self.rules_unready;
+        v1::Pause {
+            kind: RULES_FAILED.to_owned(),
+            reason: format!(
+                "the rules of {ruleset} start on no worker (tried on {})",
+                workers.join(", ")
+            ),
+            advice: format!(
+                "no agent is charged; install what a worker's machine lacks, or connect a worker that has \
+                 it, and continue with `arena tournament resume {}`; if the package is at fault, register \
+                 the corrected one with `arena rulesets register --replace`, and run the spec again, \
+                 which starts a new tournament",
+                self.info.id
+            ),
+            error: agent.message.clone(),
+            agent: String::new(),
+            workers: workers.clone(),
+        }
+    }
+
     fn unstartable(&self, agent: u16) -> v1::Pause {
         let name = self.info.agents.get(usize::from(agent));
         let name = name.cloned().unwrap_or_default();
@@ -135,11 +161,12 @@ fn unaccepted(document: &v1::Tournament, results: &Results) -> (u64, u64) {
 impl Core {
     /// Logs which agents are charged without being asked, and which no longer are.
     pub(super) fn log_given_up(&mut self, number: TournamentNo) {
-        let given_up = self.ledger.given_up(number);
+        let mut given_up = self.ledger.given_up(number);
         let id = self.numbers.get(&number);
         let Some(entry) = id.and_then(|id| self.tournaments.get_mut(id)) else {
             return;
         };
+        given_up.retain(|&it| it != entry.info.rules_number());
         let before = std::mem::replace(&mut entry.given_up, given_up.clone());
         let name = |agent: u16| entry.info.agents.get(usize::from(agent));
         for &agent in given_up.iter().filter(|it| !before.contains(it)) {
@@ -170,13 +197,12 @@ impl Core {
                 self.failing.remove(&id);
                 continue;
             };
-            if entry.unplayed_limit() >= 1.0 {
-                continue;
-            }
-            let Some(agent) = self.ledger.unstartable(number, now) else {
-                continue;
+            let stuck = self.ledger.unstartable(number, now);
+            let pause = match stuck.first() {
+                _ if stuck.contains(&entry.info.rules_number()) => entry.rules_unstartable(),
+                Some(&agent) if entry.unplayed_limit() < 1.0 => entry.unstartable(agent),
+                _ => continue,
             };
-            let pause = entry.unstartable(agent);
             self.failing.remove(&id);
             if let Err(error) = self.hold(&id, pause).await {
                 tracing::error!(tournament = id, %error, "cannot store the pause");
@@ -310,6 +336,7 @@ impl Core {
         let entry = self.entry_mut(id)?;
         entry.document.pause = Some(pause);
         entry.rules_failed_for.clear();
+        entry.lacks_rules.clear();
         let state = TournamentState::Paused;
         self.set_state(id, state, Vec::new()).await.map(drop)
     }

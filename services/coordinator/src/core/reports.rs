@@ -12,7 +12,7 @@ use crate::{
     divergence::host_faults,
     error::Error,
     info::Info,
-    ledger::{self, Owner, ReportId},
+    ledger::{self, Owner, ReportId, WorkerProcess},
     messages::{FailedGame, GamesReport, Reply, ReportedGame},
 };
 
@@ -84,7 +84,11 @@ impl Core {
             unready: failed.unready.as_ref().map(|unready| unready.agent as u16),
         });
         let failed: Vec<ledger::Failed> = failed.collect();
-        let agents = who_played(&report.games);
+        let mut agents = who_played(&report.games);
+        let is_played = |game: &ReportedGame| game.result.termination != Termination::Void;
+        if report.info.package().is_some() && report.games.iter().any(is_played) {
+            agents.push(report.info.rules_number());
+        }
         let accounted = ledger::ReportedGames {
             tournament,
             by,
@@ -133,7 +137,7 @@ impl Core {
             let owner = accounted.by.and_then(|by| self.ledger.owner(by));
             self.note_failed(
                 &report.info,
-                (&report.worker, owner),
+                (&report.worker, report.process, owner),
                 report.failed,
                 &taken.failed,
             );
@@ -157,7 +161,7 @@ impl Core {
     fn note_failed(
         &mut self,
         info: &Info,
-        (worker, owner): (&str, Option<Owner>),
+        (worker, process, owner): (&str, WorkerProcess, Option<Owner>),
         failed: Vec<FailedGame>,
         taken: &[(u64, u32)],
     ) {
@@ -185,8 +189,20 @@ impl Core {
             if let Some(unready) = failed.unready
                 && let Some(entry) = self.tournaments.get_mut(&*info.id.to_string())
             {
-                let known = entry.unready.entry(unready.agent as u16).or_default();
-                known.add(unready, worker);
+                let agent = unready.agent as u16;
+                if agent == info.rules_number() {
+                    if entry.lacks_rules.insert(process) {
+                        tracing::warn!(
+                            tournament = %info.id,
+                            worker,
+                            error = unready.message,
+                            "the rules do not start on one worker, which gets no games; others go on"
+                        );
+                    }
+                    entry.rules_unready.add(unready, worker);
+                } else {
+                    entry.unready.entry(agent).or_default().add(unready, worker);
+                }
                 self.failing.insert(info.id.to_string());
             }
         }

@@ -48,6 +48,7 @@ fn of_owner(process: u64, owner: &Owner) -> u64 {
 /// A connected worker.
 pub(super) struct Present {
     pub(super) request: v1::JoinRequest,
+    pub(super) process: WorkerProcess,
     /// The level of its sandbox.
     pub(super) sandbox: SandboxLevel,
     /// SHA-256 of its session, bound to its owner.
@@ -181,6 +182,7 @@ impl Core {
         let (sender, notices) = mpsc::channel(NOTICES_MAX);
         let present = Present {
             request,
+            process,
             sandbox,
             session: bound,
             notices: sender,
@@ -332,9 +334,7 @@ impl Core {
                 .zip(workers.get(&worker))
                 .is_some_and(|(entry, present)| {
                     let tournament = &entry.info.tournament;
-                    let confines = present.sandbox >= levels::least(entry, default_level);
-                    let rulesets = &present.request.rulesets;
-                    let knows = levels::plays_tournament(rulesets, &entry.info) && confines;
+                    let knows = levels::may_play(entry, present, default_level);
                     // A finished tournament has only audits left. An endpoint that was registered
                     // again would answer them as another agent.
                     let over = entry.document.state() == v1::TournamentState::Finished;

@@ -168,20 +168,20 @@ impl Ledger {
         given_up.map(|&(agent, _)| agent).collect()
     }
 
-    /// The first agent of a running tournament that runs on no connected process, although each
-    /// process had the time to try it.
-    pub fn unstartable(&mut self, tournament: TournamentNo, now: Duration) -> Option<u16> {
+    /// The agents of a running tournament that run on no connected process, although each process had the
+    /// time to try them.
+    pub fn unstartable(&mut self, tournament: TournamentNo, now: Duration) -> Vec<u16> {
         self.now = now;
-        let entry = self.tournaments.get(&tournament)?;
-        if entry.state != State::Running {
-            return None;
-        }
+        let entry = self.tournaments.get(&tournament);
+        let Some(entry) = entry.filter(|entry| entry.state == State::Running) else {
+            return Vec::new();
+        };
         let outcomes = entry.queue.agents.outcomes(now, &self.processes);
         let is_stuck = |outcome: &StartOutcome| {
             matches!(outcome, StartOutcome::GivenUp | StartOutcome::Unknown)
         };
-        let mut stuck = outcomes.iter().filter(|(_, outcome)| is_stuck(outcome));
-        stuck.next().map(|&(agent, _)| agent)
+        let stuck = outcomes.iter().filter(|(_, outcome)| is_stuck(outcome));
+        stuck.map(|&(agent, _)| agent).collect()
     }
 
     /// Records that a worker played games of a tournament with these agents.

@@ -185,11 +185,20 @@ impl WorkerRpc {
                 continue;
             }
             let agents = info.agents.len() as u32;
+            let is_package = info.package().is_some();
+            let unready = match report.rules_unready && is_package {
+                true => Some(v1::UnreadyAgent {
+                    agent: info.rules_number().into(),
+                    message: report.void_reason.clone(),
+                    ..Default::default()
+                }),
+                false => report.unready.filter(|unready| unready.agent < agents),
+            };
             failed.push(FailedGame {
                 index: record.index,
                 reason: report.void_reason,
-                rules_failed: report.rules_failed && info.package().is_some(),
-                unready: report.unready.filter(|unready| unready.agent < agents),
+                rules_failed: report.rules_failed && is_package,
+                unready,
             });
         }
         let replayed = async {

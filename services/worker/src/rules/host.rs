@@ -2,6 +2,7 @@
 
 mod compare;
 mod draw;
+mod source;
 mod together;
 
 use std::{
@@ -37,7 +38,7 @@ use super::{
 use crate::{
     environment::AgentOptions,
     lock,
-    supervise::{Launch, Limits, Listen, StartError, Supervisor},
+    supervise::{Launch, Listen, StartError, Supervisor},
 };
 
 /// One of so many calls is asked again of another process while games are played.
@@ -52,28 +53,7 @@ const START_SLACK: Duration = Duration::from_secs(5);
 /// Time for processes to end when their host does.
 const CLOSE: Duration = Duration::from_secs(8);
 
-/// A package to start.
-#[derive(Clone, Debug)]
-pub struct RulesSource {
-    /// The executable, or the package.
-    pub program: PathBuf,
-    /// Its arguments.
-    pub args: Vec<String>,
-    /// Limits of each process.
-    pub limits: Limits,
-}
-
-impl RulesSource {
-    /// A registered package, in the file that was fetched.
-    #[must_use]
-    pub fn of_binary(program: PathBuf, binary: &v1::BinarySource) -> Self {
-        Self {
-            program,
-            args: binary.args.clone(),
-            limits: Limits::from_wire(binary.limits.as_ref()),
-        }
-    }
-}
+pub use source::RulesSource;
 
 type Started = Result<RulesProcess, RulesFailure>;
 
@@ -85,6 +65,10 @@ pub struct RulesHost {
     start_timeout: Duration,
     /// As the first process gave it.
     description: OnceLock<String>,
+    /// What the first process had loaded then, or why this is unknown.
+    loaded: OnceLock<Result<Vec<v1::LoadedFile>, String>>,
+    registered: Option<v1::RulesPackage>,
+    guard: PathBuf,
     processes: Mutex<Processes>,
     freed: Condvar,
     calls: AtomicU64,
@@ -190,6 +174,7 @@ impl RulesHost {
             cores: None,
             is_trusted: false,
         };
+        let (registered, guard) = (source.registered, supervisor.guard_program());
         let runtime = Builder::new_current_thread().enable_all().build()?;
         thread::Builder::new()
             .name("rules".to_owned())
@@ -212,6 +197,9 @@ impl RulesHost {
             starts,
             start_timeout,
             description: OnceLock::new(),
+            loaded: OnceLock::new(),
+            registered,
+            guard,
             processes: Mutex::new(Processes {
                 most: cores.max(1),
                 ..Processes::default()
@@ -353,11 +341,16 @@ impl RulesHost {
             Err(RecvTimeoutError::Disconnected) => return Err(ended()),
         };
         match process.describe(self.start_timeout) {
-            Ok(text) if *self.description.get_or_init(|| text.clone()) == text => Ok(Ok(process)),
-            Ok(_) => Err(RulesFailure::new(
-                RulesCause::Purity,
-                "two processes describe themselves differently",
-            )),
+            Ok(text) => {
+                self.check_registered(&text, &process)?;
+                match *self.description.get_or_init(|| text.clone()) == text {
+                    true => Ok(Ok(process)),
+                    false => Err(RulesFailure::new(
+                        RulesCause::Purity,
+                        "two processes describe themselves differently",
+                    )),
+                }
+            }
             Err(error) => {
                 let failure = self.failure_of(&error, &process);
                 let failure = RulesFailure {

@@ -3,10 +3,12 @@
 use std::{
     collections::BTreeMap,
     io,
+    path::Path,
     thread::ThreadId,
     time::{Duration, Instant},
 };
 
+use arena_wire::v1;
 use nix::sys::signal::Signal;
 use tokio::runtime::Handle;
 
@@ -14,6 +16,7 @@ use super::{
     OpenGame,
     grpc::{GrpcLink, RawSocket},
     lines::{LineLink, RawPipes},
+    loaded,
     messages::{Answer, Ask, NodeMessage, Reply, Request},
 };
 use crate::supervise::{Exit, Guarded};
@@ -140,6 +143,11 @@ impl RulesProcess {
             Link::Lines(link) => link.describe(&self.guarded, deadline),
             Link::Grpc(link) => link.describe(&self.guarded, deadline),
         }
+    }
+
+    /// The files with code that it has loaded, without those of its package and of `guard`.
+    pub(super) fn loaded(&self, guard: &Path) -> io::Result<Vec<v1::LoadedFile>> {
+        loaded::loaded(&self.guarded.processes(), guard, self.guarded.folder())
     }
 
     /// Waits for the answer to a question.

@@ -238,13 +238,11 @@ impl Replays {
         }
         let missing = || "the coordinator sent no setup with a package".to_owned();
         let setup = setup.ok_or_else(missing)?;
-        let rules = setup.rules.as_ref();
-        let package = rules
-            .and_then(|rules| rules.package.as_ref())
-            .ok_or_else(missing)?;
+        let rules = setup.rules.as_ref().ok_or_else(missing)?;
+        let package = rules.package.as_ref().ok_or_else(missing)?;
         let program = self.binaries.provide(package).await;
         let program = program.map_err(|error| error.to_string())?;
-        let source = RulesSource::of_binary(program, package);
+        let source = RulesSource::of_rules(program, package, rules);
         let host = self.starter.start(&setup.ruleset, source);
         let host = host.map_err(|error| error.to_string())?;
         let context = TournamentContext::new(setup.clone(), Some(host));

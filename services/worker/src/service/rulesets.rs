@@ -21,7 +21,10 @@ impl Fleet {
         &self,
         setup: &v1::TournamentSetup,
     ) -> Result<Option<Arc<dyn RulesService>>, SetupError> {
-        let Some(package) = setup.rules.as_ref().and_then(|it| it.package.as_ref()) else {
+        let Some(rules) = &setup.rules else {
+            return Ok(None);
+        };
+        let Some(package) = &rules.package else {
             return Ok(None);
         };
         let failed = |problem: String| SetupError::Package {
@@ -30,7 +33,7 @@ impl Fleet {
         };
         let program = self.packages.get(&package.sha256).cloned();
         let program = program.ok_or_else(|| failed("its package was not fetched".to_owned()))?;
-        let source = RulesSource::of_binary(program, package);
+        let source = RulesSource::of_rules(program, package, rules);
         let host = self.drivers.rules_host(&setup.ruleset, source);
         Ok(Some(host.map_err(|error| failed(error.to_string()))?))
     }

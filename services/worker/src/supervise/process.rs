@@ -320,6 +320,11 @@ impl Guarded {
         listed.into_iter().collect()
     }
 
+    /// Its own folder, with its package.
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.0.as_ref().map_or(Path::new("/"), TempDir::path)
+    }
+
     /// How it ended, if it did.
     #[must_use]
     pub fn exit(&self) -> Option<Exit> {

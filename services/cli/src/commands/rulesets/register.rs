@@ -9,7 +9,7 @@ use arena_worker::{
     AgentOptions,
     rules::{RulesHost, RulesSource},
 };
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use super::registered;
@@ -26,7 +26,8 @@ pub(super) const SHOWN: usize = 12;
 /// Register a ruleset that is a package, so that specs can name it
 ///
 /// The package is started once, in the sandbox, and asked to describe itself. Workers fetch it from
-/// the coordinator, which never starts it. Tournaments keep the content with which they started.
+/// the coordinator, which never starts it. A worker on which it loads another interpreter or other native
+/// libraries does not play it. Tournaments keep the content with which they started.
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("rules").required(true).args(["package", "openspiel", "pettingzoo"]))]
 #[command(after_help = "\
@@ -57,6 +58,11 @@ pub(crate) struct RegisterArgs {
     #[arg(long, value_name = "ENVIRONMENT", conflicts_with = "args")]
     pettingzoo: Option<String>,
 
+    /// Versions of the interpreter and of native libraries with which workers may play: exactly those that
+    /// the package loads here, or any
+    #[arg(long, value_enum, default_value_t)]
+    libraries: Libraries,
+
     /// Replace the ruleset of this name. Tournaments that have started keep the old content
     #[arg(long)]
     replace: bool,
@@ -71,6 +77,14 @@ pub(crate) struct RegisterArgs {
     /// Arguments to start the package with
     #[arg(last = true, value_name = "ARGS")]
     args: Vec<String>,
+}
+
+/// Which libraries workers may have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Libraries {
+    #[default]
+    Exact,
+    Any,
 }
 
 /// List the registered rulesets
@@ -120,6 +134,17 @@ impl RegisterArgs {
                 "{failure}; `arena rulesets check {checked}` shows more"
             ))
         })?;
+        let loaded = match (self.libraries, host.loaded()) {
+            (Libraries::Any, _) => Vec::new(),
+            (Libraries::Exact, Ok(loaded)) => loaded.to_vec(),
+            (Libraries::Exact, Err(problem)) => {
+                tracing::warn!(
+                    problem,
+                    "cannot find out which libraries the package loads, so workers may have others"
+                );
+                Vec::new()
+            }
+        };
         let mut access = self.access.open_or_create().await?;
         let client = &mut access.client;
         let sha256 = binary.sha256.clone();
@@ -133,6 +158,7 @@ impl RegisterArgs {
                         package: Some(binary),
                         digest: String::new(),
                         description: description.to_json(),
+                        loaded,
                     }),
                     ..v1::Ruleset::default()
                 }),
@@ -184,10 +210,14 @@ fn listing(rulesets: Vec<v1::Ruleset>) -> Outcome<Listing<serde_json::Value>> {
     let row = |ruleset: v1::Ruleset| {
         let rules = ruleset.rules.unwrap_or_default();
         let description = RulesDescription::parse(&rules.description).map_err(Failure::failed)?;
+        let loaded = rules.loaded.iter();
+        let loaded = loaded.map(|it| json!({"name": it.name, "sha256": hex::encode(&it.sha256)}));
+        let loaded: Vec<_> = loaded.collect();
         let document = json!({
             "ruleset": ruleset.name,
             "version": description.version,
             "rules_digest": rules.digest,
+            "loaded": loaded,
             "owner": ruleset.owner,
             "registered_unix_us": ruleset.registered_unix_us,
             "description": description,

@@ -186,14 +186,24 @@ class TournamentSetup(_message.Message):
     def __init__(self, tournament_id: _Optional[str] = ..., ruleset: _Optional[str] = ..., rules_version: _Optional[int] = ..., options: _Optional[_Iterable[_Union[_agent_pb2.OptionValue, _Mapping]]] = ..., seats: _Optional[int] = ..., agents: _Optional[_Iterable[_Union[AgentSetup, _Mapping]]] = ..., play: _Optional[_Union[PlaySettings, _Mapping]] = ..., hash_only: bool = ..., luck: bool = ..., play_json: _Optional[str] = ..., rules: _Optional[_Union[RulesPackage, _Mapping]] = ...) -> None: ...
 
 class RulesPackage(_message.Message):
-    __slots__ = ("package", "digest", "description")
+    __slots__ = ("package", "digest", "description", "loaded")
     PACKAGE_FIELD_NUMBER: _ClassVar[int]
     DIGEST_FIELD_NUMBER: _ClassVar[int]
     DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
+    LOADED_FIELD_NUMBER: _ClassVar[int]
     package: BinarySource
     digest: str
     description: str
-    def __init__(self, package: _Optional[_Union[BinarySource, _Mapping]] = ..., digest: _Optional[str] = ..., description: _Optional[str] = ...) -> None: ...
+    loaded: _containers.RepeatedCompositeFieldContainer[LoadedFile]
+    def __init__(self, package: _Optional[_Union[BinarySource, _Mapping]] = ..., digest: _Optional[str] = ..., description: _Optional[str] = ..., loaded: _Optional[_Iterable[_Union[LoadedFile, _Mapping]]] = ...) -> None: ...
+
+class LoadedFile(_message.Message):
+    __slots__ = ("name", "sha256")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    SHA256_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    sha256: bytes
+    def __init__(self, name: _Optional[str] = ..., sha256: _Optional[bytes] = ...) -> None: ...
 
 class PlaySettings(_message.Message):
     __slots__ = ("opening_plies", "timing", "move_timeout_us", "on_fault", "ask_forced", "clock", "move_time_us", "nodes", "timing_margin_us", "scale_clocks", "replicas", "resign", "draw")
@@ -348,7 +358,7 @@ class ReportRequest(_message.Message):
     def __init__(self, worker_id: _Optional[str] = ..., boot_epoch: _Optional[int] = ..., tournament_id: _Optional[str] = ..., lease_id: _Optional[int] = ..., games: _Optional[_Iterable[_Union[GameReport, _Mapping]]] = ..., session: _Optional[bytes] = ..., ticket: _Optional[bytes] = ...) -> None: ...
 
 class GameReport(_message.Message):
-    __slots__ = ("record", "timing", "void_reason", "fault_details", "unready", "answered", "unplayed", "unasked", "generation", "outputs", "rules_failed", "replayed_by")
+    __slots__ = ("record", "timing", "void_reason", "fault_details", "unready", "answered", "unplayed", "unasked", "generation", "outputs", "rules_failed", "rules_unready", "replayed_by", "process", "owner")
     RECORD_FIELD_NUMBER: _ClassVar[int]
     TIMING_FIELD_NUMBER: _ClassVar[int]
     VOID_REASON_FIELD_NUMBER: _ClassVar[int]
@@ -360,7 +370,10 @@ class GameReport(_message.Message):
     GENERATION_FIELD_NUMBER: _ClassVar[int]
     OUTPUTS_FIELD_NUMBER: _ClassVar[int]
     RULES_FAILED_FIELD_NUMBER: _ClassVar[int]
+    RULES_UNREADY_FIELD_NUMBER: _ClassVar[int]
     REPLAYED_BY_FIELD_NUMBER: _ClassVar[int]
+    PROCESS_FIELD_NUMBER: _ClassVar[int]
+    OWNER_FIELD_NUMBER: _ClassVar[int]
     record: _record_pb2.GameRecord
     timing: _record_pb2.GameTiming
     void_reason: str
@@ -372,8 +385,11 @@ class GameReport(_message.Message):
     generation: int
     outputs: _containers.RepeatedCompositeFieldContainer[AgentOutput]
     rules_failed: bool
+    rules_unready: bool
     replayed_by: str
-    def __init__(self, record: _Optional[_Union[_record_pb2.GameRecord, _Mapping]] = ..., timing: _Optional[_Union[_record_pb2.GameTiming, _Mapping]] = ..., void_reason: _Optional[str] = ..., fault_details: _Optional[_Iterable[_Union[FaultDetail, _Mapping]]] = ..., unready: _Optional[_Union[UnreadyAgent, _Mapping]] = ..., answered: _Optional[_Iterable[int]] = ..., unplayed: _Optional[_Iterable[int]] = ..., unasked: _Optional[_Iterable[int]] = ..., generation: _Optional[int] = ..., outputs: _Optional[_Iterable[_Union[AgentOutput, _Mapping]]] = ..., rules_failed: bool = ..., replayed_by: _Optional[str] = ...) -> None: ...
+    process: int
+    owner: str
+    def __init__(self, record: _Optional[_Union[_record_pb2.GameRecord, _Mapping]] = ..., timing: _Optional[_Union[_record_pb2.GameTiming, _Mapping]] = ..., void_reason: _Optional[str] = ..., fault_details: _Optional[_Iterable[_Union[FaultDetail, _Mapping]]] = ..., unready: _Optional[_Union[UnreadyAgent, _Mapping]] = ..., answered: _Optional[_Iterable[int]] = ..., unplayed: _Optional[_Iterable[int]] = ..., unasked: _Optional[_Iterable[int]] = ..., generation: _Optional[int] = ..., outputs: _Optional[_Iterable[_Union[AgentOutput, _Mapping]]] = ..., rules_failed: bool = ..., rules_unready: bool = ..., replayed_by: _Optional[str] = ..., process: _Optional[int] = ..., owner: _Optional[str] = ...) -> None: ...
 
 class ReplayRequest(_message.Message):
     __slots__ = ("worker_id", "boot_epoch", "session", "wait_ms", "known_tournaments", "verdict")
