@@ -99,19 +99,30 @@ fn edited_agents_and_rules_are_named_until_they_are_registered_again() {
     world.nothing_runs();
 }
 
+/// The steps that a check skips.
+pub(super) fn skipped(world: &World, check: &[&str]) -> Vec<String> {
+    let checked = world.arena(check).ok().stdout;
+    let skipped = checked.lines().filter(|line| line.contains("skipped"));
+    let names = skipped.filter_map(|line| line.split_whitespace().nth(1));
+    names.map(str::to_owned).collect()
+}
+
 #[test]
 fn kit_of_rules_passes_its_check() {
     let world = World::with_python();
     let new = ["rulesets", "new", "--lang", "python", "mine"];
     let _ = world.arena(&new).ok();
     let check = ["rulesets", "check", "mine", "--games", "9"];
-    let checked = world.arena(&check).ok().stdout;
-    let mut skipped = checked.lines().filter(|line| line.contains("skipped"));
-    let values = skipped.next().expect("the game has no values");
-    assert!(
-        values.contains("values") && skipped.next().is_none(),
-        "{checked}"
-    );
+    let golden = "mine/golden.jsonl";
+    let write = [&check[..], &["--write-golden", golden]].concat();
+    assert_eq!(skipped(&world, &write), ["values", "golden"]);
+    assert_eq!(skipped(&world, &check), ["values"]);
+    let rules = world.folder().join("mine/game.py");
+    let text = fs::read_to_string(&rules).expect("a game");
+    let changed = text.replacen("\"hold\"", "\"keep\"", 1);
+    assert_ne!(changed, text);
+    fs::write(&rules, changed).expect("written");
+    let _ = world.arena(&check).fails(3, &["golden", "after 1 events"]);
 }
 
 #[test]

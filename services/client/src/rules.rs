@@ -210,6 +210,14 @@ impl Rules {
     }
 
     /// Asks a package that was checked about many states in one message. A difference is its failure.
+    /// Most bytes of memory that a process of a package used, and its limit, as far as they are known.
+    pub(crate) fn memory(&self) -> Option<(u64, u64)> {
+        match self {
+            Self::Listed(_) => None,
+            Self::Package(package) => package.host.memory(),
+        }
+    }
+
     pub(crate) fn ask_together(&self) {
         if let Self::Package(package) = self
             && self.failure().is_none()

@@ -1,6 +1,7 @@
 //! `arena rulesets check`: random games of a ruleset, and at each of their positions everything that
 //! the rules promise.
 
+mod golden;
 mod node;
 mod steps;
 #[cfg(test)]
@@ -22,7 +23,10 @@ use arena_worker::rules::RulesFailure;
 use indicatif::ProgressBar;
 use strum::VariantArray;
 
-pub use self::steps::RulesetStep;
+pub use self::{
+    golden::{GOLDEN_FILE, Golden, playthroughs},
+    steps::RulesetStep,
+};
 use self::{
     node::Next,
     steps::{package_promise, package_remedy, step_of},
@@ -36,6 +40,8 @@ use crate::{
 
 /// Events after which a game counts as endless.
 const EVENTS_MAX: u32 = 1_000_000;
+/// Share of its memory limit that a package may use.
+const MEMORY_MAX: f64 = 0.8;
 /// Seconds for which the speed is measured.
 const SPEED_SECONDS: f64 = 0.5;
 
@@ -54,6 +60,10 @@ struct Found<'a> {
     bytes_most: usize,
     /// Events after which a game counts as endless.
     events_max: u32,
+    /// Number of playthroughs.
+    golden: usize,
+    /// Most bytes of memory of a process, and its limit.
+    memory: Option<(u64, u64)>,
     /// True if the rules draw no boards.
     has_no_boards: bool,
 }
@@ -109,11 +119,16 @@ impl Found<'_> {
     }
 }
 
-/// Checks a ruleset by at least this many random games, which the bar counts.
+/// Checks a ruleset by at least this many random games, which the bar counts, and by playthroughs.
 ///
 /// # Errors
 /// If the speed cannot be measured.
-pub fn check(rules: &Rules, games: u64, bar: &ProgressBar) -> Outcome<Report> {
+pub fn check(
+    rules: &Rules,
+    games: u64,
+    golden: Option<&Golden>,
+    bar: &ProgressBar,
+) -> Outcome<Report> {
     let mut found = Found {
         rules: Some(rules),
         events_max: EVENTS_MAX,
@@ -145,6 +160,10 @@ pub fn check(rules: &Rules, games: u64, bar: &ProgressBar) -> Outcome<Report> {
             format!("chance is true in the description, but {games} had no chance node")
         });
     }
+    if let Some(golden) = golden {
+        found.golden = golden.games();
+        golden.compare(rules, &mut found);
+    }
     rules.ask_together();
     let is_sound = || found.problems.is_empty() && rules.failure().is_none();
     let speed = is_sound().then(|| rules.measure(Way::Bare, SPEED_SECONDS));
@@ -155,6 +174,13 @@ pub fn check(rules: &Rules, games: u64, bar: &ProgressBar) -> Outcome<Report> {
         found.problems.insert(step, problem);
         step
     });
+    found.memory = rules.memory();
+    if let Some((bytes, limit)) = found.memory {
+        let holds = bytes as f64 <= limit as f64 * MEMORY_MAX;
+        found.expect(RulesetStep::Memory, holds, rules.name(), || {
+            memory_text(bytes, limit)
+        });
+    }
     if let Some(problem) = rules.board_problem() {
         found.expect(RulesetStep::Board, false, rules.name(), || problem);
     }
@@ -223,6 +249,19 @@ fn report(
                 report.add(step, Verdict::Skipped, &*untried);
                 continue;
             }
+            RulesetStep::Golden if found.golden == 0 => {
+                let problem = format!("there is no {GOLDEN_FILE}; --write-golden writes one");
+                report.add(step, Verdict::Skipped, problem);
+                continue;
+            }
+            RulesetStep::Memory if found.memory.is_none() => {
+                let reason = match rules {
+                    Rules::Listed(_) => "the rules are a part of this program",
+                    Rules::Package(_) => "the system does not show it, or an earlier step failed",
+                };
+                report.add(step, Verdict::Skipped, reason);
+                continue;
+            }
             // Nothing was promised.
             _ if !has(step) && !found.problems.contains_key(&step) => {
                 report.add(step, Verdict::Skipped, "it has none");
@@ -238,6 +277,11 @@ fn report(
                     continue;
                 }
             },
+            RulesetStep::Golden => units::plural(found.golden as u64, "game"),
+            RulesetStep::Memory => {
+                let (bytes, limit) = found.memory.unwrap_or_default();
+                memory_text(bytes, limit)
+            }
             RulesetStep::Options => units::plural(found.sets, "combination"),
             RulesetStep::Panics => played.clone(),
             RulesetStep::Positions => {
@@ -265,6 +309,15 @@ fn report(
         report.add_failed(step, problem, promise, remedy);
     }
     Ok(report)
+}
+
+fn memory_text(bytes: u64, limit: u64) -> String {
+    let mib = |bytes: u64| bytes.div_ceil(1 << 20);
+    format!(
+        "a process used up to {} MiB of {} MiB",
+        mib(bytes),
+        mib(limit)
+    )
 }
 
 fn describe(rules: &Rules, found: &mut Found) {

@@ -22,7 +22,9 @@ pub enum RulesetStep {
     Board,
     End,
     Ranks,
+    Golden,
     Speed,
+    Memory,
 }
 
 impl CheckStep for RulesetStep {
@@ -55,7 +57,9 @@ impl CheckStep for RulesetStep {
             Self::Ranks => {
                 "ranks start at 1, a tie shares a rank, and the values at the end follow"
             }
+            Self::Golden => "golden playthroughs are played as they were written",
             Self::Speed => "random games are played",
+            Self::Memory => "a process uses at most 80 % of its memory limit",
         }
     }
 
@@ -75,7 +79,11 @@ impl CheckStep for RulesetStep {
             Self::Board => "correct `draw`",
             Self::End => "end the game after a number of moves, with Ending::Cap",
             Self::Ranks => "correct `placement`, or leave `values` out",
+            Self::Golden => {
+                "if the change is meant, raise the version and write them again with --write-golden"
+            }
             Self::Speed => "see the steps before",
+            Self::Memory => "use less memory, or raise `memory` in arena-agent.toml",
         }
     }
 }
@@ -129,6 +137,6 @@ pub(super) fn package_remedy(step: RulesetStep, has_output: bool) -> &'static st
         }
         RulesetStep::End => "end the game, or raise `events_max`",
         RulesetStep::Ranks => "begin ranks at 1; a tie shares a rank",
-        RulesetStep::Speed => "see the steps before",
+        RulesetStep::Golden | RulesetStep::Speed | RulesetStep::Memory => step.remedy(),
     }
 }

@@ -184,7 +184,8 @@ fn steps_that_were_not_tried_are_skipped() {
 #[test]
 fn built_in_rulesets_pass_their_check() {
     for info in arena_games::rulesets() {
-        let report = check(&Rules::Listed(info), 1, &ProgressBar::hidden()).expect("measured");
+        let report =
+            check(&Rules::Listed(info), 1, None, &ProgressBar::hidden()).expect("measured");
         assert_eq!(
             report.failure(),
             None,

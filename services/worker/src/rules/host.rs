@@ -69,6 +69,7 @@ pub struct RulesHost {
     loaded: OnceLock<Result<Vec<v1::LoadedFile>, String>>,
     registered: Option<v1::RulesPackage>,
     guard: PathBuf,
+    memory_limit: u64,
     processes: Mutex<Processes>,
     freed: Condvar,
     calls: AtomicU64,
@@ -175,6 +176,7 @@ impl RulesHost {
             is_trusted: false,
         };
         let (registered, guard) = (source.registered, supervisor.guard_program());
+        let memory_limit = source.limits.memory_bytes;
         let runtime = Builder::new_current_thread().enable_all().build()?;
         thread::Builder::new()
             .name("rules".to_owned())
@@ -200,6 +202,7 @@ impl RulesHost {
             loaded: OnceLock::new(),
             registered,
             guard,
+            memory_limit,
             processes: Mutex::new(Processes {
                 most: cores.max(1),
                 ..Processes::default()

@@ -150,6 +150,16 @@ impl RulesProcess {
         loaded::loaded(&self.guarded.processes(), guard, self.guarded.folder())
     }
 
+    /// The most memory that it used, in bytes, without `guard`; none if the system does not show it.
+    pub(super) fn memory(&self, guard: &Path) -> Option<u64> {
+        let guard = guard.canonicalize().ok()?;
+        let processes = self.guarded.processes().into_iter();
+        let processes = processes.filter_map(|id| procfs::process::Process::new(id).ok());
+        let own = processes.filter(|it| it.exe().is_ok_and(|program| program != guard));
+        let used = own.filter_map(|it| it.status().ok()?.vmhwm);
+        Some(used.sum::<u64>() << 10).filter(|&bytes| bytes > 0)
+    }
+
     /// Waits for the answer to a question.
     pub(super) fn ask(&mut self, game: &OpenGame, ask: &Ask<'_>) -> Result<Answer, ProcessError> {
         let deadline = Instant::now() + ANSWER_TIMEOUT;

@@ -1,14 +1,19 @@
 //! `arena rulesets check`
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use arena_client::{
+    check::Report,
     library,
     output::interactive,
     progress,
     rules::{PackageFailure, Rules},
-    ruleset_check,
+    ruleset_check::{self, GOLDEN_FILE, Golden},
 };
+use arena_report::units;
 use clap::Args;
 use indicatif::ProgressBar;
 use serde_json::json;
@@ -32,6 +37,7 @@ Examples:
   arena rulesets check kalah
   arena rulesets check kalah --games 100000 --output json
   arena rulesets check ./my-game --games 100
+  arena rulesets check ./my-game --write-golden ./my-game/golden.jsonl
   arena rulesets check my-game --coordinator http://127.0.0.1:7600
   arena rulesets check --openspiel \"hex(board_size=5)\"
   arena rulesets check --pettingzoo ./mygame.py:env --games 20
@@ -56,6 +62,16 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     games: Option<u64>,
 
+    /// File with golden playthroughs, which the rules have to play as they were written [default: golden.jsonl
+    /// in the folder of a package, if there is one]
+    #[arg(long, value_name = "FILE", conflicts_with = "write_golden")]
+    golden: Option<PathBuf>,
+
+    /// If all steps pass, write golden playthroughs to this file: a random game with each combination of options
+    /// that the check tries
+    #[arg(long, value_name = "FILE")]
+    write_golden: Option<PathBuf>,
+
     /// Output format
     #[arg(long, value_enum, default_value_t)]
     output: Format,
@@ -79,7 +95,7 @@ impl CheckArgs {
         if let Some((library, name)) = game {
             let folder = library::package(library, library::Kind::Ruleset, name)?;
             let rules = Rules::of_path(name, folder.path(), Vec::new(), true);
-            return self.check_package(name, rules);
+            return self.check_package(name, rules, None);
         }
         let name = self.ruleset.as_deref().unwrap_or_default();
         let listed = arena_games::ruleset(name);
@@ -92,7 +108,9 @@ impl CheckArgs {
             Err(unknown) => return self.check_registered(name, unknown).await,
         };
         let (rules, games) = (Rules::Listed(info), self.games.unwrap_or(10_000));
-        let report = ruleset_check::check(&rules, games, &games_bar())?;
+        let golden = self.golden(None)?;
+        let report = ruleset_check::check(&rules, games, golden.as_ref(), &games_bar())?;
+        self.write_golden(&rules, &report)?;
         self.print(info.name, &report)
     }
 
@@ -101,25 +119,62 @@ impl CheckArgs {
         let folder = tempfile::tempdir()?;
         let fetched = registered::fetch(self.access.clone(), name, unknown, folder.path());
         let (file, binary) = fetched.await?;
-        self.check_package(name, Rules::of_fetched(name, file, binary, true))
+        self.check_package(name, Rules::of_fetched(name, file, binary, true), None)
     }
 
     fn check_path(&self, path: &Path) -> Outcome {
         let name = name_of(path);
         let rules = Rules::of_path(&name, path.to_owned(), self.args.clone(), true);
-        self.check_package(&name, rules)
+        self.check_package(&name, rules, Some(path))
     }
 
-    fn check_package(&self, name: &str, rules: Result<Rules, PackageFailure>) -> Outcome {
+    /// `path` is that of the package, if it is one of this machine.
+    fn check_package(
+        &self,
+        name: &str,
+        rules: Result<Rules, PackageFailure>,
+        path: Option<&Path>,
+    ) -> Outcome {
+        let golden = self.golden(path)?;
         let report = match rules {
-            Ok(rules) => ruleset_check::check(&rules, self.games.unwrap_or(100), &games_bar())?,
+            Ok(rules) => {
+                let games = self.games.unwrap_or(100);
+                let report = ruleset_check::check(&rules, games, golden.as_ref(), &games_bar())?;
+                self.write_golden(&rules, &report)?;
+                report
+            }
             Err(PackageFailure::Rules(failure)) => ruleset_check::report_start(name, failure),
             Err(unusable) => return Err(unusable.into()),
         };
         self.print(name, &report)
     }
 
-    fn print(&self, name: &str, report: &arena_client::check::Report) -> Outcome {
+    /// The playthroughs to compare: those that the user names, or those of a package's folder.
+    fn golden(&self, package: Option<&Path>) -> Outcome<Option<Golden>> {
+        let of_package = package.map(|path| path.join(GOLDEN_FILE));
+        // They are replaced.
+        let of_package = of_package.filter(|it| it.exists() && self.write_golden.is_none());
+        let path = self.golden.clone().or(of_package);
+        path.map(|path| Golden::read(&path)).transpose()
+    }
+
+    fn write_golden(&self, rules: &Rules, report: &Report) -> Outcome {
+        let Some(path) = self
+            .write_golden
+            .as_ref()
+            .filter(|_| report.failure().is_none())
+        else {
+            return Ok(());
+        };
+        let text = ruleset_check::playthroughs(rules)?;
+        let games = text.lines().count() as u64;
+        let shown = path.display();
+        fs::write(path, text).map_err(|error| Failure::failed(format!("{shown}: {error}")))?;
+        eprintln!("wrote {} to {shown}", units::plural(games, "playthrough"));
+        Ok(())
+    }
+
+    fn print(&self, name: &str, report: &Report) -> Outcome {
         match self.output {
             Format::Table | Format::Csv => output::write(&report.to_text())?,
             Format::Json => output::json(&json!({ "ruleset": name, "steps": report.steps }))?,

@@ -9,7 +9,7 @@ use super::{
     super::{RulesCause, RulesFailure, loaded::difference, process::RulesProcess},
     RulesHost,
 };
-use crate::supervise::Limits;
+use crate::{lock, supervise::Limits};
 
 /// A package to start.
 #[derive(Clone, Debug)]
@@ -58,6 +58,18 @@ impl RulesHost {
             Some(Err(problem)) => Err(problem),
             None => Err("the rules have not started"),
         }
+    }
+
+    /// Most bytes of memory that an idle process used so far, and the limit of a process; none if the system does
+    /// not show it, or if no process is idle.
+    #[must_use]
+    pub fn memory(&self) -> Option<(u64, u64)> {
+        let processes = lock(&self.processes);
+        let used = processes
+            .idle
+            .iter()
+            .filter_map(|it| it.memory(&self.guard));
+        used.max().map(|used| (used, self.memory_limit))
     }
 
     /// Fails if the rules are not here what they were at their registration.
