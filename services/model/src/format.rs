@@ -77,6 +77,12 @@ impl Format {
         )
     }
 
+    /// True if mean returns can decide the places, instead of ranks.
+    #[must_use]
+    pub fn rates_returns(self) -> bool {
+        matches!(self, Self::RoundRobin | Self::Fixed)
+    }
+
     /// The name in specs.
     #[must_use]
     pub fn name(self) -> &'static str {

@@ -349,7 +349,7 @@ impl Spec {
         if self.outcome == Outcome::Ranks {
             return Ok(());
         }
-        if !matches!(self.format, Format::RoundRobin | Format::Fixed) {
+        if !self.format.rates_returns() {
             return fail(format!(
                 "outcome = \"returns\": format \"{}\" goes by ranks; use \"round-robin\" or \"fixed\"",
                 self.format.name()

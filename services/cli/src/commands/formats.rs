@@ -46,7 +46,10 @@ impl FormatsArgs {
                     example,
                     ..
                 } = reference;
-                output::write(&format!("{name}: {summary}\nblocks: {blocks}\n\n"))?;
+                let outcomes = outcomes(reference);
+                output::write(&format!(
+                    "{name}: {summary}\nblocks: {blocks}\noutcome: {outcomes}\n\n"
+                ))?;
                 settings(reference).print(Format::Table)?;
                 output::write(&format!("\nIn a spec:\n\n{example}"))
             }
@@ -69,13 +72,26 @@ fn list() -> Listing<Value> {
     let row = |reference: &Reference| {
         let name = reference.format.name().to_owned();
         let keys = reference.settings.iter().map(|it| &*it.key).join(" ");
-        let row = vec![name, keys, reference.summary.to_owned()];
+        let row = vec![
+            name,
+            outcomes(reference),
+            keys,
+            reference.summary.to_owned(),
+        ];
         (row, describe(reference))
     };
     Listing {
-        header: vec!["format", "settings", "what"],
+        header: vec!["format", "outcome", "settings", "what"],
         rows: REFERENCE.iter().map(row).collect(),
         empty: "there are no formats",
+    }
+}
+
+/// The values of `outcome` that a format accepts.
+fn outcomes(reference: &Reference) -> String {
+    match reference.format.rates_returns() {
+        true => "ranks, returns".to_owned(),
+        false => "ranks".to_owned(),
     }
 }
 
@@ -104,6 +120,7 @@ fn describe(reference: &Reference) -> Value {
         "format": reference.format.name(),
         "summary": reference.summary,
         "blocks": reference.blocks,
+        "returns": reference.format.rates_returns(),
         "settings": settings.collect_vec(),
         "example": reference.example,
     })
