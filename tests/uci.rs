@@ -147,16 +147,127 @@ assert not any(game.errors for game in games), 'illegal moves'
 print(len(games))
 ";
 
-#[test]
+/// Debian's Stockfish, if it is installed.
 #[expect(clippy::print_stderr, reason = "the output names what is skipped")]
-fn stockfish_wins_against_itself_at_its_lowest_level() {
-    let Some(engine) = ["/usr/games/stockfish", "/usr/bin/stockfish"]
-        .into_iter()
-        .find(|path| Path::new(path).exists())
-    else {
+fn stockfish() -> Option<&'static str> {
+    let mut known = ["/usr/games/stockfish", "/usr/bin/stockfish"].into_iter();
+    let found = known.find(|path| Path::new(path).exists());
+    if found.is_none() {
         eprintln!("skipped: stockfish is not installed: tests/setup installs it on Debian");
-        return;
-    };
+    }
+    found
+}
+
+/// What the package `chess` says about games in PGN: their results by its rules, and what is wrong.
+const JUDGE: &str = "\
+import json, re, sys, chess.pgn
+found = []
+for game in iter(lambda: chess.pgn.read_game(sys.stdin), None):
+    assert not game.errors, game.errors
+    tags, board, scores = game.headers, game.board(), []
+    for node in game.mainline():
+        assert node.move in board.legal_moves
+        board.push(node.move)
+        note = re.fullmatch(r'([+-]\\d+\\.\\d\\d)/(\\d+) (\\d+\\.\\d{3})s', node.comment)
+        if note:
+            score, depth, seconds = map(float, note.groups())
+            assert depth >= 1 and 0 <= seconds < 60, node.comment
+            scores.append(score)
+    outcome = board.outcome(claim_draw=False)
+    if outcome is None and (board.is_repetition(3) or board.halfmove_clock >= 100):
+        outcome = chess.Outcome(chess.Termination.FIFTY_MOVES, None)
+    found.append({
+        'white': tags['White'], 'result': tags['Result'], 'clock': tags['TimeControl'],
+        'termination': tags['Termination'], 'rules': outcome and outcome.result(),
+        'last': scores[-6:], 'scores': len(scores), 'plies': board.ply(),
+    })
+print(json.dumps(found))
+";
+
+#[test]
+fn stockfish_plays_against_itself_with_clock_and_adjudication() {
+    let Some(engine) = stockfish() else { return };
+    let world = World::with_python();
+    register(&world, "strong", engine, &[]);
+    register(&world, "weak", engine, &["--option", "skill_level=0"]);
+    let more = "[play]\ntiming = \"strict\"\nclock = \"0.5s+0.01s\"\nopening_plies = 6\n\
+                resign = { score = 600, moves = 3 }\ndraw = { score = 10, moves = 8, after_plies = 60 }";
+    let text = spec("clocks", "chess", 2, &["strong", "weak"], more);
+    let (id, standings, _) = world.tournament(&text, "data", &[]);
+    assert_eq!(standings["games_clean"], 4, "no time is lost: {standings}");
+    assert_eq!(standings["agents"][0]["agent"], "strong", "{standings}");
+    let export = [
+        "export",
+        &id,
+        "--format",
+        "pgn",
+        "--with-timing",
+        "--data",
+        "data",
+        "--out",
+        "games.pgn",
+    ];
+    let _ = world.arena(&export).ok();
+    let judged = judge(&world);
+    let games = judged.as_array().expect("games");
+    assert_eq!(games.len(), 4);
+    let mut adjudicated = 0;
+    for game in games {
+        assert_eq!(game["clock"], "0.5+0.01", "{game}");
+        // Each move after the opening has the score and depth of its search, except forced ones.
+        let [scores, plies] = ["scores", "plies"].map(|key| game[key].as_u64().expect("a number"));
+        assert!(
+            scores + 6 <= plies && scores * 4 > (plies - 6) * 3,
+            "{game}"
+        );
+        match game["termination"].as_str().expect("text") {
+            "normal" => assert_eq!(game["rules"], game["result"], "{game}"),
+            "adjudication" => {
+                adjudicated += 1;
+                assert_eq!(game["rules"], json!(null), "{game}");
+                let last = game["last"].as_array().expect("scores").iter();
+                let last: Vec<f64> = last.map(|it| it.as_f64().expect("a score")).collect();
+                match game["result"].as_str() {
+                    Some("1/2-1/2") => assert!(last.iter().all(|it| it.abs() <= 0.1), "{game}"),
+                    // Three moves of each side, each at least six pawns.
+                    _ => assert!(last.iter().all(|it| it.abs() >= 6.0), "{game}"),
+                }
+            }
+            other => panic!("{other}: {game}"),
+        }
+    }
+    assert!(adjudicated > 0, "{judged}");
+    let jsonl = ["export", &id, "--with-timing", "--data", "data"];
+    let line = world.arena(&jsonl).ok().stdout;
+    let line: serde_json::Value =
+        serde_json::from_str(line.lines().next().expect("a game")).expect("JSON");
+    let timing = &line["timing"];
+    let count = |key: &str| timing[key].as_array().expect("an array").len();
+    assert_eq!(count("searches"), count("latencies_us"), "{timing}");
+    assert!(
+        timing["searches"][0]["depth"].as_u64() > Some(0),
+        "{timing}"
+    );
+    assert!(
+        timing["searches"][0]["nodes"].as_u64() > Some(0),
+        "{timing}"
+    );
+    assert!(timing["searches"][0]["score"].is_number(), "{timing}");
+}
+
+/// What the package `chess` says about the exported games.
+fn judge(world: &World) -> serde_json::Value {
+    let mut read = Command::new(python().expect("Python"));
+    let pgn = fs::File::open(world.folder().join("games.pgn")).expect("the games");
+    let read = read.args(["-c", JUDGE]).stdin(pgn).output();
+    let read = read.expect("a result");
+    let error = String::from_utf8_lossy(&read.stderr);
+    serde_json::from_slice(&read.stdout).unwrap_or_else(|_| panic!("{error}"))
+}
+
+#[test]
+fn stockfish_wins_against_itself_at_its_lowest_level() {
+    let Some(engine) = stockfish() else { return };
     let world = World::with_python();
     register(&world, "strong", engine, &[]);
     register(

@@ -116,7 +116,7 @@ pub(crate) fn is_evidence(durable: &GameRecord, other: &GameRecord) -> bool {
     // A fault does not excuse differences before it. If events are not stored, the fault is the
     // first known difference.
     let has_moves = |record: &GameRecord| !record.events.is_empty() && record.is_whole();
-    let kept = has_moves(durable) || has_moves(other);
+    let kept = has_moves(durable) && has_moves(other);
     if kept && u64::from(fault.ply) > plies {
         return true;
     }
@@ -138,10 +138,47 @@ pub(crate) fn host_faults(faults: &[SeatFault], seats: &[u16]) -> Vec<u16> {
     BTreeSet::from_iter(agents).into_iter().collect()
 }
 
-/// True if a seat has such a fault in the durable record, and no fault in the other one.
-pub(crate) fn lacks_host_fault(durable: &GameRecord, other: &GameRecord) -> bool {
-    let mut of_host = durable.faults.iter().filter(|it| may_be_of_host(it.kind));
-    of_host.any(|fault| other.faults.iter().all(|it| it.seat != fault.seat))
+/// Which of two records of a game has faults that may be those of a host, with the agents that have them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum HostFaults {
+    /// Neither.
+    None,
+    /// Both have equally many, for each seat.
+    Both(Vec<u16>),
+    /// The durable one has more of them.
+    Durable(Vec<u16>),
+    /// The other one has more of them.
+    Other(Vec<u16>),
+}
+
+impl HostFaults {
+    pub(crate) fn of(durable: &GameRecord, other: &GameRecord) -> Self {
+        let of_host = |record: &GameRecord, seat: usize| {
+            let faults = record.faults.iter();
+            let own = faults.filter(|it| usize::from(it.seat) == seat);
+            own.filter(|it| may_be_of_host(it.kind)).count()
+        };
+        let any = |record: &GameRecord, seat: usize| {
+            let mut faults = record.faults.iter();
+            faults.any(|it| usize::from(it.seat) == seat)
+        };
+        // In a record that ends with another fault of the seat, this one could not happen any more.
+        let more = |one: &GameRecord, another: &GameRecord, seat: usize| {
+            let (own, others) = (of_host(one, seat), of_host(another, seat));
+            own > others && (others > 0 || !any(another, seat))
+        };
+        let seats = 0..durable.seats.len();
+        let agents = |record: &GameRecord| host_faults(&record.faults, &record.seats);
+        if seats.clone().any(|seat| more(durable, other, seat)) {
+            Self::Durable(agents(durable))
+        } else if seats.clone().any(|seat| more(other, durable, seat)) {
+            Self::Other(agents(other))
+        } else if agents(durable).is_empty() {
+            Self::None
+        } else {
+            Self::Both(agents(durable))
+        }
+    }
 }
 
 /// The first fault that only one of the records has.

@@ -74,6 +74,15 @@ pub(crate) struct FailedGame {
     pub(crate) rules_failed: bool,
 }
 
+/// A game of which only one record has a fault that may be that of a host.
+pub(crate) struct OneSided {
+    pub(crate) index: u64,
+    /// The agents with such faults.
+    pub(crate) agents: Vec<u16>,
+    /// True if it is the new record.
+    pub(crate) is_new: bool,
+}
+
 /// Games compared with their durable records.
 pub(crate) struct Comparison {
     pub(crate) info: Arc<Info>,
@@ -90,9 +99,10 @@ pub(crate) struct Comparison {
     /// Games that cannot be compared: the durable record cannot be read, or the difference
     /// depends on time or host.
     pub(crate) unread: Vec<u64>,
-    /// Games whose new record lacks a fault of the durable one that may be that of a host, with the agents
-    /// that have such faults.
-    pub(crate) contradicted: Vec<(u64, Vec<u16>)>,
+    /// Games of which only one record has a fault that may be that of a host.
+    pub(crate) contradicted: Vec<OneSided>,
+    /// Games whose durable record has no such fault: their agents, and those that have one in the new record.
+    pub(crate) again: Vec<(u64, Vec<u16>, Vec<u16>)>,
     /// Games of which both records have such a fault, with these agents.
     pub(crate) confirmed: Vec<(u64, Vec<u16>)>,
 }

@@ -43,6 +43,9 @@ pub(crate) fn cut(report: &mut v1::GameReport) {
         output(&mut of.text);
     }
     report.answered.truncate(LIST_MAX);
+    if let Some(timing) = &mut report.timing {
+        timing.searches.truncate(timing.latencies_us.len());
+    }
 }
 
 /// The record of a message of a tournament's schedule.

@@ -21,6 +21,7 @@ pub struct TournamentRecords {
     names: Vec<Arc<str>>,
     lines: LineWriter,
     hash_only: bool,
+    pub(crate) play: v1::PlaySettings,
 }
 
 impl TournamentRecords {
@@ -56,6 +57,7 @@ impl TournamentRecords {
             game,
             lines: LineWriter::new(&header),
             hash_only: setup.hash_only,
+            play: setup.play.clone().unwrap_or_default(),
             names: header
                 .agents
                 .iter()

@@ -55,24 +55,48 @@ impl FaultReport {
     }
 }
 
-/// The move that an agent chose, and the score that it reported.
+/// The move that an agent chose, and what it reported of its search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Chosen {
     pub(crate) move_id: u32,
     pub(crate) score: Option<Score>,
+    pub(crate) depth: u32,
+    pub(crate) nodes: u64,
 }
 
 impl Chosen {
-    pub(crate) fn new(move_id: u32, score: Option<f64>) -> Self {
-        let score = score.and_then(score_of);
-        Self { move_id, score }
+    pub(crate) fn new(move_id: u32, info: &v1::SearchInfo) -> Self {
+        Self {
+            depth: info.depth.unwrap_or_default(),
+            nodes: info.nodes.unwrap_or_default(),
+            ..Self::of_score(move_id, info.score)
+        }
+    }
+
+    /// A move of which nothing else is kept.
+    pub(crate) fn of_score(move_id: u32, score: Option<f64>) -> Self {
+        Self {
+            move_id,
+            score: score.and_then(score_of),
+            depth: 0,
+            nodes: 0,
+        }
+    }
+
+    /// What a timed game keeps of it.
+    pub(crate) fn note(&self) -> v1::SearchNote {
+        v1::SearchNote {
+            score_thousandths: self.score.map(Score::thousandths),
+            depth: self.depth,
+            nodes: self.nodes,
+        }
     }
 }
 
 /// The move of a built-in bot, which reports no score.
 impl From<ActionId> for Chosen {
     fn from(action: ActionId) -> Self {
-        Self::new(action.into(), None)
+        Self::of_score(action.into(), None)
     }
 }
 

@@ -57,6 +57,8 @@ pub(crate) struct Known {
     pub(crate) timed: Timed,
     /// In microseconds, if timing is strict.
     pub(crate) latencies_us: Vec<u32>,
+    /// What agents reported of their searches, for each of them.
+    pub(crate) searches: Vec<v1::SearchNote>,
     /// Part of each of them in which the agent or the worker waited for a core, if there are
     /// clocks.
     pub(crate) run_queue_us: Vec<u32>,
@@ -80,6 +82,9 @@ pub(crate) fn report(
         started_unix_us: known.timed.unix_us,
         duration_us: whole_micros(known.timed.start.elapsed()),
         latencies_us: known.latencies_us,
+        searches: { Some(known.searches) }
+            .filter(|notes| notes.iter().any(|note| *note != v1::SearchNote::default()))
+            .unwrap_or_default(),
         latency: Vec::new(),
         run_queue_us: { Some(known.run_queue_us) }
             .filter(|waits| waits.iter().any(|&wait| wait > 0))

@@ -166,8 +166,10 @@ impl ExportArgs {
             }
             for source in &sources {
                 let chess = pgn::rules(&source.rules)?;
-                each_game(client, self.request(source), |_, record| {
-                    out.text(&pgn::game(&chess, &source.rules, &record)?)
+                each_game(client, self.request(source), |game, record| {
+                    let timing = game.timing.clone().filter(|_| self.with_timing);
+                    let timing = timing.unwrap_or_default();
+                    out.text(&pgn::game(&chess, &source.rules, &record, &timing)?)
                 })
                 .await?;
             }
@@ -321,6 +323,7 @@ impl ExportArgs {
                 "duration_us": timing.duration_us,
                 "latencies_us": timing.latencies_us,
                 "run_queue_us": timing.run_queue_us,
+                "searches": timing.searches.iter().map(search).collect::<Vec<_>>(),
                 "generation": game.generation.max(1),
             });
             line.pop();
@@ -330,6 +333,15 @@ impl ExportArgs {
         line.push('\n');
         Ok(line)
     }
+}
+
+/// What an agent reported of a search, in its own unit.
+fn search(note: &v1::SearchNote) -> serde_json::Value {
+    json!({
+        "score": note.score_thousandths.map(|score| score as f64 / 1e3),
+        "depth": Some(note.depth).filter(|&depth| depth > 0),
+        "nodes": Some(note.nodes).filter(|&nodes| nodes > 0),
+    })
 }
 
 /// Formats a game as comma-separated values with a header, as in an export.

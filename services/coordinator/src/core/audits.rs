@@ -23,7 +23,7 @@ use crate::{
         AuditSample, Audited, Bitmap, Continuation, Contradicted, Owner, RecordStatus,
         RestoredAudits, Settled, State, Suspicion, TournamentNo, WorkerId, ppm,
     },
-    messages::{AuditStatus, Comparison, Reply},
+    messages::{AuditStatus, Comparison, OneSided, Reply},
     stored_game,
 };
 
@@ -259,20 +259,26 @@ impl Core {
         &mut self,
         id: &str,
         number: TournamentNo,
-        (index, agents): &(u64, Vec<u16>),
+        OneSided {
+            index,
+            agents,
+            is_new,
+        }: &OneSided,
         worker: WorkerId,
     ) -> Vec<u64> {
         let Contradicted {
             is_contradicted,
             quarantine,
             changed,
-        } = self.ledger.contradict(number, *index, agents, worker);
+        } = self
+            .ledger
+            .contradict(number, *index, (agents, *is_new), worker);
         if !is_contradicted {
             return changed;
         }
         tracing::warn!(
             game = %format_args!("{id}/{index}"),
-            "a fault that a worker reported did not happen on a worker of another owner"
+            "a fault happened on a worker of one owner, and not on one of another"
         );
         if let Some(process) = quarantine {
             let name = self.process_name(process);
@@ -280,6 +286,48 @@ impl Core {
             self.quarantine(process, Suspicion::Impossible, &name, problem);
         }
         changed
+    }
+
+    /// Those of these games that are durable and have an agent.
+    fn games_with(&self, id: &str, agent: u16, games: impl IntoIterator<Item = u64>) -> Vec<u64> {
+        let entry = self.tournaments.get(id);
+        let Some((entry, number)) = entry.and_then(|it| Some((it, it.number?))) else {
+            return Vec::new();
+        };
+        let schedule = entry.info.schedule();
+        let is_durable = |&index: &u64| self.ledger.verdict(number, index) == RecordStatus::Done;
+        let games = games.into_iter().filter(is_durable);
+        games
+            .filter(|&index| schedule.game(index).seats.contains(&agent))
+            .collect()
+    }
+
+    /// Contradicts the games of agents that fail more or less often on the workers of one owner than on others.
+    /// All games are played.
+    /// Returns what has to be stored.
+    pub(super) fn contradict_uneven(&mut self, id: &str) -> Vec<Change> {
+        let entry = self.tournaments.get(id);
+        let Some((info, number)) = entry.and_then(|it| Some((Arc::clone(&it.info), it.number?)))
+        else {
+            return Vec::new();
+        };
+        let mut changed = Vec::new();
+        for (agent, owner, games) in self.ledger.uneven(number) {
+            let games = self.games_with(id, agent, games);
+            tracing::warn!(
+                tournament = id,
+                agent = info.agents.get(usize::from(agent)),
+                owner = &*owner,
+                games = games.len(),
+                "fails more or less often on the workers of one owner than on others"
+            );
+            changed.extend(self.ledger.contradict_all(number, &games));
+        }
+        let audited = self.ledger.audited(number).unwrap_or_default();
+        if let Some(entry) = self.tournaments.get_mut(id) {
+            entry.audit_status = AuditStatus::of(&entry.differing).and(audited);
+        }
+        self.stored_audits(&info, number, changed)
     }
 
     /// The changes that store the audits of games.
@@ -323,6 +371,23 @@ impl Core {
         };
         // Before the audits end: after the last one, the processes of the games are forgotten.
         let mut changed = BTreeSet::new();
+        for (index, agents, failed) in &compared.again {
+            let both = (&agents[..], &failed[..]);
+            let (agents, others) = self.ledger.asked_again(number, *index, both, worker);
+            changed.extend(others);
+            for agent in agents {
+                let games = self.games_with(id, agent, 0..compared.info.games());
+                let new = self.ledger.contradict_all(number, &games);
+                if !new.is_empty() {
+                    tracing::warn!(
+                        tournament = id,
+                        agent = compared.info.agents.get(usize::from(agent)),
+                        "fails more often in audits than in games, so that its games cannot be verified"
+                    );
+                }
+                changed.extend(new);
+            }
+        }
         for game in &compared.contradicted {
             changed.extend(self.contradicted(id, number, game, worker));
         }

@@ -123,7 +123,8 @@ impl Core {
         if let Some(verdict) = verdict {
             entry.document.verdict_json = verdict.to_json();
         }
-        let changes = self.last_checkpoint(id).into_iter().collect();
+        let mut changes = self.contradict_uneven(id);
+        changes.extend(self.last_checkpoint(id));
         self.set_state(id, TournamentState::Finished, changes)
             .await?;
         tracing::info!(tournament = id, "tournament finished");

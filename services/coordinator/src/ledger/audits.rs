@@ -246,6 +246,11 @@ impl Audits {
         }
     }
 
+    /// The games of the processes for which `is` is true.
+    pub(super) fn games_where(&self, is: impl Fn(WorkerProcess) -> bool) -> Vec<u64> {
+        self.played_by.games_where(is)
+    }
+
     /// Records the process that played a durable game in an earlier start.
     pub(super) fn know_process(&mut self, index: u64, process: WorkerProcess) {
         if self.played_by.process(index) == WorkerProcess::Unknown {

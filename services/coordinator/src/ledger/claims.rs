@@ -9,6 +9,7 @@
 //! | any other | is audited as that of a process in doubt |
 //! | an audit by another owner has the same fault | it is confirmed |
 //! | an audit by another owner does not have it | it lacks confirmation |
+//! | only the audit by another owner has such a fault | so does the audit's |
 //! | it lacks confirmation, and the agent does not usually fail like this | it is contradicted: the process is in doubt again, and the result is not sound until a retry replaces the game |
 //! | three games of a process in a row are contradicted, by at least two owners | the process goes into quarantine |
 //!
@@ -16,6 +17,13 @@
 //! workers is not significantly higher than on all others, nor on all others without the owner where it
 //! fails most: one accomplice explains nothing. This is decided again with each new game of the agent, so a
 //! game may be contradicted at first, and later not, or the other way round.
+//!
+//! Audits see few games, so rates decide, too:
+//!
+//! | Rate of an agent's faults | Games that are contradicted |
+//! |---|---|
+//! | on the workers of one owner, significantly higher or lower than on all others, once all games are played | those of the agent on the workers of this owner |
+//! | in audits of games without such faults, significantly higher than in games | those of the agent |
 //!
 //! The same holds for rules in a package: if they fail on the workers of one owner alone, those rest,
 //! and the tournament goes on with the others.
@@ -30,6 +38,8 @@ use super::{Ledger, Owner, TournamentNo, WorkerId, WorkerProcess, audits::Audits
 const OPEN_MAX: usize = 4096;
 /// A rate of faults is higher if chance would explain it with at most this probability.
 const LEVEL: f64 = 0.01;
+/// The same for rates alone, of all agents and owners.
+const LEVEL_OF_RATES: f64 = 0.001;
 /// Maximum owners whose rates are known for an agent. Further ones count together.
 const OWNERS_MAX: usize = 64;
 
@@ -42,14 +52,34 @@ pub(super) struct Claims {
     /// Games lost by an agent that never answered, according to one owner alone.
     pub(super) open: BTreeSet<u64>,
     /// For each agent, how often it has such faults, by owner.
-    rates: BTreeMap<u16, Vec<(MaybeOwner, Rate)>>,
+    rates: BTreeMap<u16, Vec<(MaybeOwner, Rates)>>,
     /// Games of which an audit by another owner lacked the fault.
     unconfirmed: BTreeMap<u64, Unconfirmed>,
     /// The agents and owners of these games, and whether the agent usually fails as often as that owner
     /// reports.
     accused: BTreeMap<(u16, MaybeOwner), bool>,
+    /// Games that are contradicted because rates differ.
+    by_rate: BTreeSet<u64>,
     /// Games of earlier starts whose owner is known. Their rate is that of unknown owners.
     earlier: BTreeSet<u64>,
+}
+
+/// How often an agent has such faults.
+#[derive(Clone, Copy, Debug, Default)]
+struct Rates {
+    games: Rate,
+    /// In audits of games without them.
+    again: Rate,
+    /// In audits of games with them.
+    of_claims: Rate,
+}
+
+/// What is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Play {
+    Game,
+    Again,
+    OfClaim,
 }
 
 /// A game of which an audit lacked the fault.
@@ -62,34 +92,70 @@ struct Unconfirmed {
 }
 
 impl Claims {
-    /// Counts a game of an agent on the workers of an owner.
-    fn count(&mut self, agent: u16, owner: Option<&Owner>, has_fault: bool) {
+    /// Counts a game of an agent on the workers of an owner, or an audit.
+    fn count(&mut self, agent: u16, owner: Option<&Owner>, has_fault: bool, play: Play) {
         let rates = self.rates.entry(agent).or_default();
         let known = rates.iter().position(|(it, _)| it.as_ref() == owner);
         let place = known.unwrap_or_else(|| {
             let owner = owner.filter(|_| rates.len() < OWNERS_MAX).cloned();
             let known = rates.iter().position(|(it, _)| *it == owner);
             known.unwrap_or_else(|| {
-                rates.push((owner, Rate::default()));
+                rates.push((owner, Rates::default()));
                 rates.len() - 1
             })
         });
-        rates[place].1.add(has_fault);
+        let rates = &mut rates[place].1;
+        let rate = match play {
+            Play::Game => &mut rates.games,
+            Play::Again => &mut rates.again,
+            Play::OfClaim => &mut rates.of_claims,
+        };
+        rate.add(has_fault);
+    }
+
+    /// Rates in games that differ between one owner and all others: agents and owners.
+    fn uneven(&self) -> Vec<(u16, Owner)> {
+        let mut found = Vec::new();
+        for (&agent, rates) in &self.rates {
+            let rates = rates.iter();
+            let known = rates.filter_map(|(owner, rates)| Some((owner.as_ref()?, rates.games)));
+            let all: Rate = known.clone().map(|(_, rate)| rate).sum();
+            for (owner, own) in known {
+                let others = Rate {
+                    games: all.games - own.games,
+                    events: all.events - own.events,
+                };
+                if own.is_higher(others, LEVEL_OF_RATES) || others.is_higher(own, LEVEL_OF_RATES) {
+                    found.push((agent, owner.clone()));
+                }
+            }
+        }
+        found
+    }
+
+    /// True if an agent fails significantly more often when it is asked again.
+    fn fails_again(&self, agent: u16) -> bool {
+        let rates = self.rates.get(&agent).into_iter().flatten();
+        let sum = |of: fn(&Rates) -> Rate| -> Rate { rates.clone().map(|(_, it)| of(it)).sum() };
+        sum(|it| it.again).is_higher(sum(|it| it.games), LEVEL_OF_RATES)
     }
 
     /// True if the agent usually fails as often as this owner reports.
     fn is_usual(&self, agent: u16, owner: Option<&Owner>) -> bool {
         let (mut own, mut all, mut most) = (Rate::default(), Rate::default(), Rate::default());
         let mut others = 0;
-        for (of, rate) in self.rates.get(&agent).into_iter().flatten() {
+        for (of, rates) in self.rates.get(&agent).into_iter().flatten() {
+            // Of the audits of claims, an owner's own ones were not drawn.
+            let own_rate = [rates.games, rates.again].into_iter().sum();
+            let rate = [own_rate, rates.of_claims].into_iter().sum();
             if of.as_ref() == owner {
-                own = *rate;
+                own = own_rate;
             } else if of.is_some() {
                 // Unknown ones may be this one.
-                all = [all, *rate].into_iter().sum();
+                all = [all, rate].into_iter().sum();
                 others += 1;
                 if rate.events > most.events {
-                    most = *rate;
+                    most = rate;
                 }
             }
         }
@@ -181,7 +247,7 @@ impl Ledger {
         }
         let by = audits.process(index);
         let owner = self.processes.owner(by);
-        let mut changed = audits.count(agents, failed, owner);
+        let mut changed = audits.count(agents, failed, owner, Play::Game);
         if !failed.is_empty() {
             changed.push(index);
             self.claim(tournament, index, failed, unplayed);
@@ -231,7 +297,11 @@ impl Ledger {
         };
         let audits = &mut entry.queue.audits;
         for (agent, rate) in (0..).zip(rates).filter(|(_, rate)| rate.games > 0) {
-            audits.claims.rates.insert(agent, vec![(None, *rate)]);
+            let rates = Rates {
+                games: *rate,
+                ..Rates::default()
+            };
+            audits.claims.rates.insert(agent, vec![(None, rates)]);
         }
         for (index, process, owner) in claims {
             let process = WorkerProcess::Process(process);
@@ -285,13 +355,14 @@ impl Ledger {
         }
     }
 
-    /// Handles the audit of a worker whose record lacks the fault of the durable one, which these agents
-    /// have. The game is contradicted, unless its owner confirms itself or the agents usually fail.
+    /// Handles the audit of a worker if only one of its record and the durable one has a fault, which these
+    /// agents have; `is_new` is true if it is the worker's. The game is contradicted, unless an owner
+    /// confirms itself or the agents usually fail.
     pub fn contradict(
         &mut self,
         tournament: TournamentNo,
         index: u64,
-        agents: &[u16],
+        (agents, is_new): (&[u16], bool),
         worker: WorkerId,
     ) -> Contradicted {
         let of = self.workers.get(&worker).map(|worker| worker.process);
@@ -309,19 +380,84 @@ impl Ledger {
             audits.claims.open.remove(&index);
             return Contradicted::default();
         }
-        let mut changed = audits.count(agents, &[], self.processes.owner(of));
-        let owner = audits.claims.owner_of(index, self.processes.owner(by));
+        let mut changed = match is_new {
+            // It was counted before.
+            true => Vec::new(),
+            false => audits.count(agents, &[], self.processes.owner(of), Play::OfClaim),
+        };
+        let owner = match is_new {
+            true => self.processes.owner(of),
+            false => audits.claims.owner_of(index, self.processes.owner(by)),
+        };
         let is_contradicted = (audits.claims).add_unconfirmed(index, owner.cloned(), agents);
         if is_contradicted {
             audits.contradicted.insert(index);
         }
         changed.push(index);
-        let in_a_row = is_contradicted && self.processes.mark_contradicted(by, of);
+        if is_contradicted && is_new {
+            self.processes.mark_differing(by);
+        }
+        let in_a_row = is_contradicted && !is_new && self.processes.mark_contradicted(by, of);
         Contradicted {
             is_contradicted,
             quarantine: in_a_row.then_some(by),
             changed,
         }
+    }
+
+    /// Counts the audit of a game whose durable record has no such fault. Returns the agents that fail
+    /// significantly more often when they are asked again, and the games whose claims changed.
+    pub fn asked_again(
+        &mut self,
+        tournament: TournamentNo,
+        index: u64,
+        (agents, failed): (&[u16], &[u16]),
+        worker: WorkerId,
+    ) -> (Vec<u16>, Vec<u64>) {
+        let of = self.workers.get(&worker).map(|worker| worker.process);
+        let Some((of, entry)) = of.zip(self.tournaments.get_mut(&tournament)) else {
+            return Default::default();
+        };
+        let audits = &mut entry.queue.audits;
+        if !audits.is_compared(index, worker) {
+            return Default::default();
+        }
+        let changed = audits.count(agents, failed, self.processes.owner(of), Play::Again);
+        let failed = failed.iter().copied();
+        let again = failed.filter(|&agent| audits.claims.fails_again(agent));
+        (again.collect(), changed)
+    }
+
+    /// The agents that fail significantly more or less often on the workers of one owner than on all others,
+    /// with the games of this owner.
+    #[must_use]
+    pub fn uneven(&self, tournament: TournamentNo) -> Vec<(u16, Owner, Vec<u64>)> {
+        let Some(entry) = self.tournaments.get(&tournament) else {
+            return Vec::new();
+        };
+        let audits = &entry.queue.audits;
+        let uneven = audits.claims.uneven().into_iter();
+        uneven
+            .map(|(agent, owner)| {
+                let games = audits.games_where(|by| self.processes.owner(by) == Some(&owner));
+                (agent, owner, games)
+            })
+            .collect()
+    }
+
+    /// Marks games as contradicted whose agents' rates of faults differ. Returns those that were not.
+    pub fn contradict_all(&mut self, tournament: TournamentNo, games: &[u64]) -> Vec<u64> {
+        let entry = self.tournaments.get_mut(&tournament);
+        let Some(audits) = entry.map(|entry| &mut entry.queue.audits) else {
+            return Vec::new();
+        };
+        audits.claims.by_rate.extend(games);
+        let games = games.iter().copied();
+        let new = games
+            .filter(|&index| audits.contradicted.insert(index))
+            .collect();
+        self.update_sets(tournament);
+        new
     }
 
     /// Handles the audit of a worker whose record has the fault of the durable one as well. Returns
@@ -344,7 +480,7 @@ impl Ledger {
             return (false, Vec::new());
         }
         self.processes.mark_confirmed(by);
-        let changed = audits.count(agents, agents, self.processes.owner(of));
+        let changed = audits.count(agents, agents, self.processes.owner(of), Play::OfClaim);
         (audits.claims.open.remove(&index), changed)
     }
 }
@@ -363,16 +499,24 @@ pub struct Contradicted {
 impl Audits {
     /// Counts a game of these agents on the workers of an owner, and decides again for them. Returns the
     /// games whose claims changed.
-    fn count(&mut self, agents: &[u16], failed: &[u16], owner: Option<&Owner>) -> Vec<u64> {
+    fn count(
+        &mut self,
+        agents: &[u16],
+        failed: &[u16],
+        owner: Option<&Owner>,
+        play: Play,
+    ) -> Vec<u64> {
         for (place, &agent) in agents.iter().enumerate() {
             // An agent may have several seats.
             if !agents[..place].contains(&agent) {
-                self.claims.count(agent, owner, failed.contains(&agent));
+                self.claims
+                    .count(agent, owner, failed.contains(&agent), play);
             }
         }
         let mut changed = Vec::new();
         for (index, is_contradicted) in self.claims.weigh(agents) {
             let is_new = match is_contradicted {
+                _ if self.claims.by_rate.contains(&index) => false,
                 true => self.contradicted.insert(index),
                 false => self.contradicted.remove(index),
             };

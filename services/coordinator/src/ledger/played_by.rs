@@ -43,8 +43,13 @@ impl PlayedBy {
 
     /// The games that a process played.
     pub(super) fn games(&self, process: WorkerProcess) -> Vec<u64> {
+        self.games_where(|it| it == process)
+    }
+
+    /// The games of the processes for which `is` is true.
+    pub(super) fn games_where(&self, is: impl Fn(WorkerProcess) -> bool) -> Vec<u64> {
         let ranges = self.ranges.iter();
-        let own = ranges.filter(|(_, (_, of))| *of == process);
+        let own = ranges.filter(|(_, (_, of))| is(*of));
         own.flat_map(|(&first, &(end, _))| first..end).collect()
     }
 }

@@ -92,8 +92,8 @@ impl Ledger {
             .map(|(&worker, _)| worker)
     }
 
-    /// Games of a tournament that have to be replaced: those whose record a third play refuted, those
-    /// with a fault that another owner contradicted, and those of processes in quarantine that no other
+    /// Games of a tournament that have to be replaced: those whose record a third play refuted, or still has
+    /// to confirm, those with a fault that another owner contradicted, and those of processes in quarantine that no other
     /// process has confirmed.
     #[must_use]
     pub fn unsound(&self, tournament: TournamentNo) -> BTreeSet<u64> {
@@ -107,6 +107,7 @@ impl Ledger {
             .collect();
         unsound.extend(audits.refuted().iter());
         unsound.extend(audits.contradicted.iter());
+        unsound.extend(audits.disputes.iter().map(|(index, _)| index));
         unsound
     }
 

@@ -21,13 +21,13 @@ use super::{
     reports::Admitted,
 };
 use crate::{
-    divergence::{Divergence, first_divergence, host_faults, is_evidence, lacks_host_fault},
+    divergence::{Divergence, HostFaults, first_divergence, is_evidence},
     door::{Principal, Tokens},
     error::Error,
     handle::Handle,
     info::Info,
     ledger::{AuditRecord, Suspicion},
-    messages::{Caller, Comparison, FailedGame, GamesReport, Presence, done},
+    messages::{Caller, Comparison, FailedGame, GamesReport, OneSided, Presence, done},
     stored_game,
 };
 
@@ -260,6 +260,7 @@ impl WorkerRpc {
             worker: leased.worker,
             unread: Vec::new(),
             contradicted: Vec::new(),
+            again: Vec::new(),
             confirmed: Vec::new(),
         };
         let compared = self.compare(compared, records).await?;
@@ -296,21 +297,12 @@ impl WorkerRpc {
                     let hold = AssertUnwindSafe(|| held_against(info, worker, store, &record));
                     let held = catch_unwind(hold).unwrap_or(Err(Error::Defect));
                     match held {
-                        Ok(Held::Alike) => {
-                            let agents = host_faults(&record.faults, &record.seats);
-                            if !agents.is_empty() {
-                                compared.confirmed.push((index, agents));
-                            }
+                        Ok(Held::Alike(faults)) => {
+                            note_faults(&mut compared, &record, faults);
                             compared.games.push((index, AuditRecord::Same));
                         }
-                        Ok(Held::Sample { faults }) => {
-                            match faults {
-                                None => {}
-                                Some((agents, true)) => compared.confirmed.push((index, agents)),
-                                Some((agents, false)) => {
-                                    compared.contradicted.push((index, agents))
-                                }
-                            }
+                        Ok(Held::Sample(faults)) => {
+                            note_faults(&mut compared, &record, faults);
                             compared.games.push((index, AuditRecord::Sample));
                             compared.samples.push(record.result());
                         }
@@ -320,8 +312,8 @@ impl WorkerRpc {
                             compared.games.push((index, differs));
                             compared.differences.push((index, difference));
                         }
-                        Ok(Held::LacksFault(agents)) => {
-                            compared.contradicted.push((index, agents));
+                        Ok(Held::OneSided(faults)) => {
+                            note_faults(&mut compared, &record, faults);
                             compared.games.push((index, AuditRecord::LacksFault));
                         }
                         Ok(Held::TellsNothing) => compared.unread.push(index),
@@ -338,20 +330,44 @@ impl WorkerRpc {
     }
 }
 
+/// Notes the faults of two records of a game that may be those of a host.
+fn note_faults(compared: &mut Comparison, record: &GameRecord, faults: HostFaults) {
+    let index = record.index;
+    let mut one_sided = |agents, is_new| {
+        let of_game = OneSided {
+            index,
+            agents,
+            is_new,
+        };
+        compared.contradicted.push(of_game);
+    };
+    match faults {
+        HostFaults::None => {
+            if record.termination != Termination::Void {
+                compared
+                    .again
+                    .push((index, record.seats.clone(), Vec::new()));
+            }
+        }
+        HostFaults::Both(agents) => compared.confirmed.push((index, agents)),
+        HostFaults::Durable(agents) => one_sided(agents, false),
+        HostFaults::Other(agents) => {
+            one_sided(agents.clone(), true);
+            compared.again.push((index, record.seats.clone(), agents));
+        }
+    }
+}
+
 /// Result of comparing a record with the durable one.
 enum Held {
-    Alike,
-    /// The agents may answer differently each time. If the durable record has faults that may be those of
-    /// a host: their agents, and whether the other record has them, too.
-    Sample {
-        faults: Option<(Vec<u16>, bool)>,
-    },
+    Alike(HostFaults),
+    /// The agents may answer differently each time.
+    Sample(HostFaults),
     /// With the agent whose move differs first, if it is known.
     Differs(v1::Difference, Option<u16>),
-    /// The durable record has a fault of these agents that depends on time or on the host, the other one
-    /// does not.
-    LacksFault(Vec<u16>),
-    /// The difference is a void record, or such a fault of the other record.
+    /// One of the records has faults that depend on time or on the host, and the other one does not.
+    OneSided(HostFaults),
+    /// A record is void.
     TellsNothing,
 }
 
@@ -361,20 +377,21 @@ fn held_against(
     store: &dyn Store,
     record: &GameRecord,
 ) -> Result<Held, Error> {
+    let is_void = |record: &GameRecord| record.termination == Termination::Void;
     let game = store.game(&info.key, record.index)?;
     let game = game.ok_or_else(|| Error::UnknownGame {
         id: format!("{}/{}", info.id, record.index),
     })?;
     if !info.replay_proves(record.seats.iter().copied()) {
         let durable = stored_game::read_record(&game)?;
-        let is_whole = record.termination != Termination::Void;
-        let agents = host_faults(&durable.faults, &durable.seats);
-        let faults =
-            (!agents.is_empty() && is_whole).then(|| (agents, !lacks_host_fault(&durable, record)));
-        return Ok(Held::Sample { faults });
+        let faults = match is_void(record) || is_void(&durable) {
+            true => HostFaults::None,
+            false => HostFaults::of(&durable, record),
+        };
+        return Ok(Held::Sample(faults));
     }
     if game.hash == record.hash {
-        return Ok(Held::Alike);
+        return Ok(Held::Alike(HostFaults::of(record, record)));
     }
     let durable = stored_game::read_record(&game)?;
     if is_evidence(&durable, record) {
@@ -390,10 +407,12 @@ fn held_against(
         worker,
         "a replayed game ended differently, for a reason that is not an agent's answer"
     );
-    let is_whole = record.termination != Termination::Void;
-    Ok(match is_whole && lacks_host_fault(&durable, record) {
-        true => Held::LacksFault(host_faults(&durable.faults, &durable.seats)),
-        false => Held::TellsNothing,
+    if is_void(record) || is_void(&durable) {
+        return Ok(Held::TellsNothing);
+    }
+    Ok(match HostFaults::of(&durable, record) {
+        HostFaults::None | HostFaults::Both(_) => Held::TellsNothing,
+        faults => Held::OneSided(faults),
     })
 }
 

@@ -1,6 +1,6 @@
 //! Faults that one owner alone reports.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use arena_access::Token;
 use arena_model::engine::FaultKind;
@@ -339,6 +339,68 @@ async fn crashes_of_an_agent_that_fails_now_and_then_are_not_contradicted() {
     assert!(audits.sampled > 10, "{audits:?}");
     let notes = contest.notes().await;
     assert!(!notes.contains("not sound"), "{notes}");
+}
+
+/// Plays with workers of two owners until no games are left. `crashes` is asked for each worker and game, with
+/// true for an audit.
+async fn play_all(contest: &Contest, mut crashes: impl FnMut(usize, u64, bool) -> bool) {
+    let mut workers = [contest.join("one", 1).await, contest.join("two", 2).await];
+    let mut played = BTreeSet::new();
+    let mut goes_on = true;
+    while goes_on {
+        goes_on = false;
+        for (number, worker) in workers.iter_mut().enumerate() {
+            // Audits come first.
+            for _ in 0..2 {
+                goes_on |= step(worker, |index| {
+                    let is_audit = !played.insert(index);
+                    crashes(number, index, is_audit)
+                })
+                .await;
+            }
+        }
+    }
+    assert_eq!(contest.state().await, TournamentState::Finished);
+}
+
+#[tokio::test]
+async fn crashes_that_one_owner_denies_are_found() {
+    let contest = audited().await;
+    play_all(&contest, |worker, index, _| worker == 0 && index % 8 == 0).await;
+    let audits = contest.audits().await;
+    assert!(
+        audits.contradicted > 40 && audits.given_up == 0,
+        "{audits:?}"
+    );
+    let notes = contest.notes().await;
+    assert!(notes.contains("not sound"), "{notes}");
+}
+
+#[tokio::test]
+async fn rates_of_crashes_by_owner_are_compared_without_audits() {
+    let options = Options {
+        audit_share: 0.001,
+        ..options(memory())
+    };
+    let contest = Contest::of(&SPEC.replace("blocks = 20", "blocks = 200"), options).await;
+    // No audit repeats a crash, so none is contradicted by itself.
+    play_all(&contest, |worker, index, is_audit| {
+        worker == 0 && index % 8 == 0 && !is_audit || worker == 1 && is_audit
+    })
+    .await;
+    let notes = contest.notes().await;
+    assert!(notes.contains("not sound"), "{notes}");
+    // Both owners may be the one that lies.
+    assert_eq!(contest.audits().await.contradicted, 400);
+}
+
+#[tokio::test]
+async fn agent_that_crashes_in_audits_alone_is_not_verified() {
+    let contest = audited().await;
+    play_all(&contest, |_, _, is_audit| is_audit).await;
+    assert_eq!(contest.audits().await.contradicted, 400);
+    let notes = contest.notes().await;
+    assert!(notes.contains("not sound"), "{notes}");
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@ use std::fmt::{Display, Write};
 use arena_engine::{FaultKind, Game, Node, Termination, replay};
 use arena_games::{Chess, Ruleset};
 use arena_model::GameRecord;
+use arena_wire::v1;
 
 use crate::{
     error::{ReportError, Result},
@@ -29,11 +30,17 @@ pub fn rules(rules: &TournamentRecords) -> Result<Chess> {
     Chess::with_options(&header.options, 2).map_err(|error| ReportError::failed(error.to_string()))
 }
 
-/// A game with its tags, and an empty line after it.
+/// A game with its tags, and an empty line after it. If its times are known, moves have comments such as
+/// `{+0.35/12 0.204s}`: score in pawns from the view of the side that moves, depth, and time.
 ///
 /// # Errors
 /// [`ReportError::Differs`] if the record cannot be replayed.
-pub fn game(chess: &Chess, rules: &TournamentRecords, record: &GameRecord) -> Result<String> {
+pub fn game(
+    chess: &Chess,
+    rules: &TournamentRecords,
+    record: &GameRecord,
+    timing: &v1::GameTiming,
+) -> Result<String> {
     let header = &rules.header;
     let failed = |problem: &dyn Display| {
         ReportError::differs(format!(
@@ -74,6 +81,7 @@ pub fn game(chess: &Chess, rules: &TournamentRecords, record: &GameRecord) -> Re
         tag("FEN", &fen);
     }
     tag("PlyCount", &record.plies.to_string());
+    tag("TimeControl", &time_control(&rules.play));
     tag("Termination", termination(record));
     tag(
         "GameId",
@@ -82,7 +90,8 @@ pub fn game(chess: &Chess, rules: &TournamentRecords, record: &GameRecord) -> Re
     out.push('\n');
 
     let mut lines = Lines::new(&mut out);
-    let mut first = true;
+    let (mut first, mut ply) = (true, 0);
+    let mut decisions = 0..timing.latencies_us.len();
     let replayed = replay(chess, &record.events, |state, described| {
         if !described.event.is_action() {
             return;
@@ -95,6 +104,14 @@ pub fn game(chess: &Chess, rules: &TournamentRecords, record: &GameRecord) -> Re
         }
         first = false;
         lines.add(described.name);
+        // Other moves were played without asking.
+        let mut legal = Vec::new();
+        chess.legal(state, &mut legal);
+        let is_asked = ply >= record.opening_plies && (legal.len() > 1 || rules.play.ask_forced);
+        ply += 1;
+        if let Some(decision) = is_asked.then(|| decisions.next()).flatten() {
+            lines.add(&comment(timing, decision));
+        }
     });
     replayed.map_err(|error| failed(&error))?;
     lines.add(result);
@@ -122,6 +139,35 @@ fn termination(record: &GameRecord) -> &'static str {
         (Termination::Forfeit, Some(FaultKind::IllegalMove)) => "rules infraction",
         (Termination::Forfeit, _) => "abandoned",
         _ => "normal",
+    }
+}
+
+/// What an agent reported at a decision, and its time.
+fn comment(timing: &v1::GameTiming, decision: usize) -> String {
+    let search = timing.searches.get(decision).copied().unwrap_or_default();
+    let seconds = f64::from(timing.latencies_us[decision]) / 1e6;
+    // Engines count in hundredths of a pawn.
+    let score = search.score_thousandths.map(|score| score as f64 / 1e5);
+    match score {
+        Some(score) => format!("{{{score:+.2}/{} {seconds:.3}s}}", search.depth),
+        None => format!("{{{seconds:.3}s}}"),
+    }
+}
+
+/// The standard's words for a time control: moves, seconds and increment; `-` without one.
+fn time_control(play: &v1::PlaySettings) -> String {
+    let seconds = |us: u64| us as f64 / 1e6;
+    match &play.clock {
+        Some(clock) => {
+            let moves = Some(clock.moves).filter(|&moves| moves > 0);
+            let moves = moves.map_or_else(String::new, |moves| format!("{moves}/"));
+            let increment = Some(clock.increment_us).filter(|&us| us > 0);
+            let increment = increment.map_or_else(String::new, |us| format!("+{}", seconds(us)));
+            format!("{moves}{}{increment}", seconds(clock.base_us))
+        }
+        // So many seconds for each move.
+        None if play.move_time_us > 0 => format!("1/{}", seconds(play.move_time_us)),
+        None => "-".to_owned(),
     }
 }
 

@@ -88,7 +88,7 @@ impl AgentTask {
                         Ok(choice) => {
                             let info = choice.info.unwrap_or_default();
                             measured.thinking = info.thinking_us.map(Duration::from_micros);
-                            DecisionResult::Move(Chosen::new(choice.move_id, info.score), spent)
+                            DecisionResult::Move(Chosen::new(choice.move_id, &info), spent)
                         }
                         Err(problem) => self.fault_report(FaultKind::Garbled, problem, spent),
                     };

@@ -190,7 +190,7 @@ impl AgentTask {
                     }
                 }
             }
-            moves.push((token, Chosen::new(choice.move_id, choice.score)));
+            moves.push((token, Chosen::of_score(choice.move_id, choice.score)));
         }
         if let Some((last, count)) = alike {
             self.setup.meter.moves.timed(last, count);

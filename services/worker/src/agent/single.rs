@@ -210,8 +210,8 @@ impl AgentTask {
                 };
                 self.setup.meter.moves.timed(timing, 1);
             }
-            let score = choice.info.and_then(|info| info.score);
-            moves.push((token, Chosen::new(choice.move_id, score)));
+            let info = choice.info.unwrap_or_default();
+            moves.push((token, Chosen::new(choice.move_id, &info)));
         }
         Ok(())
     }

@@ -30,6 +30,7 @@ pub(super) struct Active {
     seats: SeatedAgents,
     timed: Timed,
     latencies_us: Vec<u32>,
+    searches: Vec<v1::SearchNote>,
     details: Vec<v1::FaultDetail>,
     /// The job of the pool that answers its open question, if any.
     job: Option<Arc<PlyCounter>>,
@@ -62,6 +63,7 @@ impl Active {
             assignment,
             timed: Timed::start(),
             latencies_us: Vec::new(),
+            searches: Vec::new(),
             details: Vec::new(),
             job: None,
             answered: Answered::default(),
@@ -175,12 +177,13 @@ impl Active {
         Ok(())
     }
 
-    /// Stores the time of the answer to its open question, if timing is strict, and presses the
-    /// clock.
-    pub(super) fn time(&mut self, spent: Spent) {
+    /// Stores the time of the answer to its open question, and what the agent reported of its search, if
+    /// timing is strict, and presses the clock.
+    pub(super) fn time(&mut self, spent: Spent, search: v1::SearchNote) {
         let context = self.tournament.context();
         if context.strict() {
             self.latencies_us.push(micros(spent.took));
+            self.searches.push(search);
         }
         if context.time_control().is_timed() {
             self.run_queue_us.push(micros(spent.queued));
@@ -251,6 +254,7 @@ impl Active {
         let known = Known {
             timed: self.timed,
             latencies_us: self.latencies_us,
+            searches: self.searches,
             run_queue_us: self.run_queue_us,
             details: self.details,
             answered: self.answered,

@@ -90,17 +90,17 @@ impl Driver {
         };
         match verdict {
             DecisionResult::Move(action, spent) => {
-                active.time(spent);
+                active.time(spent, action.note());
                 if let Err(error) = active.answer(action) {
                     active.fault(FaultReport::new(FaultKind::IllegalMove, error.to_string()));
                 }
             }
             DecisionResult::Fault(fault_report, spent) => {
-                active.time(spent);
+                active.time(spent, v1::SearchNote::default());
                 active.fault(fault_report);
             }
             DecisionResult::Unready(fault_report) if self.shared.alone.load(Ordering::Relaxed) => {
-                active.time(Spent::default());
+                active.time(Spent::default(), v1::SearchNote::default());
                 active.fault(fault_report);
             }
             DecisionResult::Unready(fault_report) => {

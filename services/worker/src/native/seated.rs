@@ -250,6 +250,7 @@ impl<G: Game> Seated<G> {
         let known = Known {
             timed: of.timed,
             latencies_us: of.latencies_us,
+            searches: Vec::new(),
             run_queue_us: of.run_queue_us,
             details: of.details,
             answered: of.answered,
