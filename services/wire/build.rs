@@ -1,8 +1,17 @@
 //! Compiles `proto/` with protox, so that no protoc is needed.
 
-use std::{env, error::Error, fs, path::PathBuf};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    env,
+    error::Error,
+    fs,
+    path::PathBuf,
+};
 
-use prost_types::{DescriptorProto, FileDescriptorSet, field_descriptor_proto::Type};
+use prost_types::{
+    DescriptorProto, FileDescriptorSet,
+    field_descriptor_proto::{Label, Type},
+};
 use tonic_prost_build::Builder;
 
 /// A new file in one of these is compiled without being named anywhere.
@@ -38,13 +47,104 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut builder = tonic_prost_build::configure()
         .build_client(grpc)
         .build_server(grpc)
+        .codec_path("crate::bounds::MeasuredCodec")
         .btree_map(".");
     if env::var_os("CARGO_FEATURE_JSON").is_some() {
         builder = with_json(builder, &files);
         fs::write(out.join("positions.rs"), positions(&files))?;
     }
+    fs::write(out.join("shapes.rs"), shapes(&files))?;
     builder.compile_fds(files)?;
     Ok(())
+}
+
+/// The tables of `src/bounds.rs`: for each message of requests, what it needs in memory, and the names of the
+/// requests to the coordinator.
+fn shapes(files: &FileDescriptorSet) -> String {
+    let mut messages = BTreeMap::new();
+    for file in &files.file {
+        for message in &file.message_type {
+            nested(&format!(".{}", file.package()), message, &mut messages);
+        }
+    }
+    let services = files.file.iter().flat_map(|file| &file.service);
+    let own = services
+        .filter(|it| ["AdminService", "CoordinatorService", "WorkerService"].contains(&it.name()));
+    let requests: BTreeSet<&str> = own
+        .flat_map(|service| &service.method)
+        .map(|method| method.input_type())
+        .collect();
+    // All messages that they contain.
+    let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut open: Vec<&str> = requests.iter().copied().collect();
+    let mut order = Vec::new();
+    while let Some(name) = open.pop() {
+        if numbers.contains_key(name) {
+            continue;
+        }
+        numbers.insert(name, order.len());
+        order.push(name);
+        let fields = messages[name].field.iter();
+        open.extend(
+            fields
+                .filter(|it| it.r#type() == Type::Message)
+                .map(|it| it.type_name()),
+        );
+    }
+    let mut text = "static SHAPES: &[Shape] = &[\n".to_owned();
+    for name in &order {
+        let bytes = memory(&messages, messages[*name], 0);
+        text += &format!("    Shape {{ bytes: {bytes}, parts: &[");
+        for field in &messages[*name].field {
+            let part = match field.r#type() {
+                Type::Message => format!("Part::Message({})", numbers[field.type_name()]),
+                Type::String | Type::Bytes => "Part::Bytes".to_owned(),
+                of if field.label() == Label::Repeated => format!("Part::Numbers({})", number(of)),
+                _ => continue,
+            };
+            text += &format!("({}, {part}), ", field.number());
+        }
+        text += "] },\n";
+    }
+    text += "];\nstatic REQUESTS: &[(&str, usize)] = &[\n";
+    for name in requests {
+        let short = name.rsplit('.').next().unwrap_or_default();
+        text += &format!("    ({short:?}, {}),\n", numbers[name]);
+    }
+    text + "];\n"
+}
+
+fn nested<'a>(
+    parent: &str,
+    message: &'a DescriptorProto,
+    messages: &mut BTreeMap<String, &'a DescriptorProto>,
+) {
+    let name = format!("{parent}.{}", message.name());
+    for inner in &message.nested_type {
+        nested(&name, inner, messages);
+    }
+    messages.insert(name, message);
+}
+
+/// Bytes of a number in a list.
+fn number(of: Type) -> u64 {
+    match of {
+        Type::Bool => 1,
+        Type::Int32 | Type::Uint32 | Type::Sint32 | Type::Fixed32 | Type::Sfixed32 => 4,
+        Type::Float | Type::Enum => 4,
+        _ => 8,
+    }
+}
+
+/// Bytes of a message in memory, or a few more, without those that its lists and texts refer to.
+fn memory(messages: &BTreeMap<String, &DescriptorProto>, of: &DescriptorProto, depth: u32) -> u64 {
+    let fields = of.field.iter().map(|field| match field.r#type() {
+        _ if field.label() == Label::Repeated => 24,
+        Type::String | Type::Bytes => 24,
+        Type::Message if depth < 8 => 8 + memory(messages, messages[field.type_name()], depth + 1),
+        _ => 16,
+    });
+    fields.sum()
 }
 
 /// Positions as JSON: phases are words, and absent moves are left out.

@@ -415,11 +415,8 @@ where
     health
         .set_serving::<ExternalScalerServer<ScalerRpc>>()
         .await;
-    let admin = AdminServiceServer::new(AdminRpc {
-        tokens: gate.door.tokens.clone(),
-        trail: Arc::clone(&gate.trail),
-    })
-    .max_decoding_message_size(REQUEST_BYTES_MAX);
+    let admin = AdminRpc::new(gate.door.tokens.clone(), Arc::clone(&gate.trail));
+    let admin = AdminServiceServer::new(admin).max_decoding_message_size(REQUEST_BYTES_MAX);
     let reflection = || {
         tonic_reflection::server::Builder::configure()
             .register_encoded_file_descriptor_set(DESCRIPTORS)

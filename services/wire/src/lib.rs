@@ -1,6 +1,8 @@
 //! The protobuf messages of Arena, their conversions, and, with the feature `grpc`, the gRPC stubs.
 
 pub mod batch;
+#[cfg(feature = "grpc")]
+pub mod bounds;
 pub mod convert;
 pub mod fields;
 #[cfg(feature = "json")]

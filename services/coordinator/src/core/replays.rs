@@ -23,7 +23,7 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 use arena_wire::v1;
 use prost::Message;
 
-use super::{Core, holds::RULES_FAILED, levels, unix_us};
+use super::{Core, holds::RULES_FAILED, levels, unix_us, workers::known};
 use crate::{
     error::Error,
     ledger::{Owner, RecordStatus, Suspicion, WorkerId},
@@ -135,7 +135,7 @@ impl Core {
         }
         let wait = Duration::from_millis(request.wait_ms.into()).min(WAIT_MAX);
         let waiting = Waiting {
-            known: request.known_tournaments,
+            known: known(request.known_tournaments),
             until: self.now() + wait,
             reply,
         };

@@ -30,6 +30,13 @@ use crate::{
 
 /// Method of the stored answers to starts.
 const START: &str = "StartTournament";
+/// A tournament with so many more agents counts as another one.
+const AGENTS_PER_TOURNAMENT: usize = 16;
+
+/// How many tournaments one with so many agents counts for: it needs as much memory.
+fn weight(agents: usize) -> u64 {
+    1 + (agents / AGENTS_PER_TOURNAMENT) as u64
+}
 
 impl Core {
     pub(super) fn entry(&self, id: &str) -> Result<&TournamentEntry, Error> {
@@ -283,10 +290,12 @@ impl Core {
     ) -> Result<v1::StartTournamentResponse, Error> {
         let mut document = plan.message(attempt);
         self.check_running(by, document.games_total)?;
-        let documents = self.tournaments.values().map(|entry| &entry.document);
-        let own = documents.filter(|it| it.owner == *by.owner).count() as u64;
+        let entries = self.tournaments.values();
+        let own = entries.filter(|entry| entry.document.owner == *by.owner);
+        let own: u64 = own.map(|entry| weight(entry.info.agents.len())).sum();
         let own = own + self.removed_of(&by.owner);
-        by.check_limit(&limits::STORED_TOURNAMENTS, own, 1)?;
+        let more = weight(plan.tournament.agents.len());
+        by.check_limit(&limits::STORED_TOURNAMENTS, own, more)?;
         document.owner = by.owner.to_string();
         document.set_state(TournamentState::Running);
         document.created_unix_us = unix_us();

@@ -27,6 +27,9 @@ const WAIT_MAX: Duration = Duration::from_secs(60);
 const NAME_BYTES_MAX: usize = 256;
 /// Maximum number of rulesets that a worker names, with their versions.
 const RULESETS_MAX: usize = 512;
+/// Maximum number of tournaments that a waiting request names, and bytes of each.
+const KNOWN_MAX: usize = 256;
+const KNOWN_BYTES_MAX: usize = 128;
 /// The version of this program.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -34,6 +37,15 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 fn release(version: &str) -> Option<(&str, &str)> {
     let (major, rest) = version.split_once('.')?;
     Some((major, rest.split_once('.').map_or(rest, |(minor, _)| minor)))
+}
+
+/// The tournaments that a worker knows, which are kept while it waits: those of others are sent again.
+pub(super) fn known(mut tournaments: Vec<String>) -> Vec<String> {
+    tournaments.truncate(KNOWN_MAX);
+    tournaments.retain(|id| id.len() <= KNOWN_BYTES_MAX);
+    tournaments.iter_mut().for_each(String::shrink_to_fit);
+    tournaments.shrink_to_fit();
+    tournaments
 }
 
 /// The number of a worker's process, which no worker of another owner can have.
@@ -136,6 +148,18 @@ impl Core {
         if self.draining() {
             return Err(Error::Draining);
         }
+        // Before anything of it is logged or kept.
+        let texts = [&request.version, &request.name].into_iter();
+        if request.rulesets.len() > RULESETS_MAX
+            || texts
+                .chain(request.rulesets.keys())
+                .any(|it| it.len() > NAME_BYTES_MAX)
+        {
+            return Err(Error::Request(format!(
+                "a worker has a name, a version and at most {RULESETS_MAX} rulesets, each with at most \
+                 {NAME_BYTES_MAX} bytes"
+            )));
+        }
         if release(&request.version) != release(VERSION) {
             return Err(Error::WorkerVersion {
                 name: request.name,
@@ -150,12 +174,6 @@ impl Core {
                 ours = VERSION,
                 "a worker of another version joins; it works together with this one"
             );
-        }
-        if request.name.len() > NAME_BYTES_MAX || request.rulesets.len() > RULESETS_MAX {
-            return Err(Error::Request(format!(
-                "a worker has a name of at most {NAME_BYTES_MAX} bytes and at most {RULESETS_MAX} \
-                 rulesets"
-            )));
         }
         if request.record_version != RECORD_VERSION {
             return Err(Error::WorkerOutdated {
@@ -281,7 +299,7 @@ impl Core {
                     .filter_map(|id| self.tournaments.get(id)?.number)
                     .collect(),
             },
-            known: request.known_tournaments,
+            known: known(request.known_tournaments),
             since: now,
             until: now + wait,
             reply,

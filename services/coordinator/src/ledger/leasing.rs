@@ -154,6 +154,7 @@ impl Ledger {
         let Some(here) = self.workers.get(&worker) else {
             return Vec::new();
         };
+        let held: BTreeSet<&LeaseId> = held.iter().collect();
         let is_missing = |lease: &LeaseId| {
             let call = self.leases.get(*lease).map_or(0, |held| held.call);
             (1..=settled).contains(&call) && !held.contains(lease)

@@ -1,11 +1,15 @@
 //! The service for administrators.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use arena_access::Token;
 use arena_wire::v1::{self, TokenInfo, admin_service_server::AdminService};
 use prost::Message;
-use tokio::sync::mpsc;
+use tokio::{
+    runtime::Handle,
+    sync::{Semaphore, mpsc},
+    time,
+};
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status};
 
@@ -16,17 +20,33 @@ use crate::{
     trail::Trail,
 };
 
+/// Maximum readers of the trail at the same time.
+const READERS_MAX: usize = 8;
+/// Maximum time for which a reader takes nothing.
+const READ_MAX: Duration = Duration::from_secs(30);
+/// Suggested delay of a reader for which there is no place.
+const READER_WAIT: Duration = Duration::from_secs(2);
 /// Maximum number of events that wait for a slow reader.
 const EVENTS_WAITING: usize = 64;
 
 /// The service.
 pub(crate) struct AdminRpc {
     /// None if everyone may do everything.
-    pub(crate) tokens: Option<Arc<Tokens>>,
-    pub(crate) trail: Arc<Trail>,
+    tokens: Option<Arc<Tokens>>,
+    trail: Arc<Trail>,
+    /// Places for readers of the trail.
+    readers: Arc<Semaphore>,
 }
 
 impl AdminRpc {
+    pub(crate) fn new(tokens: Option<Arc<Tokens>>, trail: Arc<Trail>) -> Self {
+        Self {
+            tokens,
+            trail,
+            readers: Arc::new(Semaphore::new(READERS_MAX)),
+        }
+    }
+
     fn tokens(&self) -> Result<&Tokens, Error> {
         self.tokens.as_deref().ok_or_else(|| {
             Error::State("this coordinator asks for no tokens: everyone may do everything".into())
@@ -91,14 +111,21 @@ impl AdminService for AdminRpc {
     ) -> Answer<Self::ListEventsStream> {
         let (sender, lines) = mpsc::channel(EVENTS_WAITING);
         let trail = Arc::clone(&self.trail);
+        // Each reader occupies a thread.
+        let place = Arc::clone(&self.readers).try_acquire_owned();
+        let place = place.map_err(|_| Error::Overloaded { wait: READER_WAIT })?;
+        let runtime = Handle::current();
         tokio::task::spawn_blocking(move || {
+            let _place = place;
             let send = |line| {
                 let event = Ok(v1::ListEventsResponse { line });
-                sender.blocking_send(event).is_ok()
+                // One that does not read is given up.
+                let sent = time::timeout(READ_MAX, sender.send(event));
+                matches!(runtime.block_on(sent), Ok(Ok(())))
             };
             if let Err(problem) = trail.list(request.get_ref().since_unix_us, send) {
                 // A reader that is gone needs no reason.
-                let _ = sender.blocking_send(Err(Status::data_loss(problem)));
+                let _ = sender.try_send(Err(Status::data_loss(problem)));
             }
         });
         Ok(Response::new(ReceiverStream::new(lines)))

@@ -166,6 +166,31 @@ fn countable() -> [(&'static Limit, u64); 6] {
 }
 
 #[tokio::test]
+async fn tournament_with_many_agents_counts_for_several() {
+    let arena = guarded().await;
+    let mut user = limited(&arena, &limits::STORED_TOURNAMENTS, 4).await;
+    let names: Vec<String> = (0..40).map(|it| format!("a{it}")).collect();
+    let variants: String = names
+        .iter()
+        .map(|name| format!("[[agent]]\nname = \"{name}\"\nbot = \"random\"\n"))
+        .collect();
+    let request = |seed: u32| {
+        let spec_toml = format!(
+            "name = \"many\"\nruleset = \"kalah\"\nseed = {seed}\nblocks = 1\nagents = {names:?}\n\
+             format = \"swiss\"\n[swiss]\nrounds = 1\n{variants}"
+        );
+        v1::StartTournamentRequest {
+            spec_toml,
+            ..Default::default()
+        }
+    };
+    // Forty agents count for three.
+    user.start_tournament(request(1)).await.expect("started");
+    let excess = user.start_tournament(request(2)).await;
+    limit_reached(excess, &limits::STORED_TOURNAMENTS, 4);
+}
+
+#[tokio::test]
 async fn limits_are_exact_and_refusals_keep_nothing() {
     let names = ["a", "b", "c"];
     for (limit, each) in countable() {

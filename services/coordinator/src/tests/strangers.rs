@@ -9,6 +9,7 @@ use super::{
 };
 
 const KIB: usize = 1 << 10;
+const MIB: usize = 1 << 20;
 
 /// A worker that knows everything of another one but its session.
 async fn impostor(arena: &Fixture, victim: &FakeWorker) -> FakeWorker {
@@ -165,14 +166,59 @@ async fn large_requests_of_workers_are_refused() {
     };
     let answer = worker.client.lease(request).await;
     assert_eq!(answer.expect_err("too large").code(), Code::OutOfRange);
+    let long = "x".repeat(KIB);
     let join = v1::JoinRequest {
-        name: "x".repeat(KIB),
+        name: "one".to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         record_version: arena_model::RECORD_VERSION,
         ..Default::default()
     };
-    let answer = worker.client.join(join).await.map(|_| ());
-    refused(answer, Code::InvalidArgument, reasons::REQUEST_INVALID);
+    let version = format!("{}-{long}", env!("CARGO_PKG_VERSION"));
+    for join in [
+        v1::JoinRequest {
+            name: long.clone(),
+            ..join.clone()
+        },
+        v1::JoinRequest {
+            version,
+            ..join.clone()
+        },
+        v1::JoinRequest {
+            rulesets: [(long, 1)].into(),
+            ..join
+        },
+    ] {
+        let answer = worker.client.join(join).await.map(|_| ());
+        refused(answer, Code::InvalidArgument, reasons::REQUEST_INVALID);
+    }
+    assert!(worker.try_lease(0).await.is_ok(), "the connection stays");
+}
+
+#[tokio::test]
+async fn requests_that_need_far_more_memory_than_bytes_are_refused() {
+    let arena = Fixture::new().await;
+    let mut worker = arena.join("one").await;
+    let report = v1::ReportRequest {
+        games: vec![v1::GameReport::default(); MIB],
+        ..Default::default()
+    };
+    refused(
+        worker.client.report(report).await,
+        Code::InvalidArgument,
+        reasons::REQUEST_INVALID,
+    );
+    let replay = v1::ReplayRequest {
+        worker_id: worker.id.clone(),
+        boot_epoch: worker.boot_epoch,
+        session: worker.session.clone(),
+        known_tournaments: vec![String::new(); 2 * MIB - KIB],
+        ..Default::default()
+    };
+    refused(
+        worker.client.replay(replay).await,
+        Code::InvalidArgument,
+        reasons::REQUEST_INVALID,
+    );
     assert!(worker.try_lease(0).await.is_ok(), "the connection stays");
 }
 
