@@ -21,6 +21,8 @@ use crate::{
 
 use view::ProgressView;
 
+/// Maximum time without progress for which audits of claims are awaited.
+const CLAIMS_MAX: Duration = Duration::from_secs(60);
 /// How the note begins by which the coordinator says why no connected worker can play.
 const WAITS: &str = "its games wait";
 /// Interval between lines without a terminal.
@@ -196,7 +198,12 @@ pub async fn follow(
     let mut lost_since: Option<Instant> = None;
     loop {
         match watch_once(client, id, progress, &mut lost_since).await {
-            Ok(Some(last)) => return Ok(last),
+            Ok(Some(last)) => {
+                if last.state() == TournamentState::Finished {
+                    await_claims(client, id).await;
+                }
+                return Ok(last);
+            }
             Ok(None) => {}
             Err(status) if lost(&status) => {}
             Err(status) => return Err(status.into()),
@@ -210,6 +217,29 @@ pub async fn follow(
             )));
         }
         tokio::time::sleep(Duration::from_millis(250)).await;
+    }
+}
+
+/// Waits until workers of other owners have replayed the games with faults that one owner alone reported, while
+/// there is progress. What is left then makes the standings not final.
+async fn await_claims(client: &mut Client, id: &str) {
+    let mut least = u64::MAX;
+    let mut since = Instant::now();
+    while since.elapsed() < CLAIMS_MAX {
+        let request = v1::GetTournamentRequest {
+            tournament_id: id.to_owned(),
+        };
+        // What cannot be asked is not final either.
+        let Ok(found) = client.get_tournament(request).await else {
+            return;
+        };
+        let audits = found.into_inner().tournament.and_then(|it| it.audits);
+        match audits.map_or(0, |audits| audits.claims) {
+            0 => return,
+            claims if claims < least => (least, since) = (claims, Instant::now()),
+            _ => {}
+        }
+        tokio::time::sleep(Duration::from_millis(200)).await;
     }
 }
 

@@ -237,6 +237,47 @@ mod tests {
     }
 
     #[test]
+    fn fault_of_a_host_is_no_evidence_where_moves_are_not_stored() {
+        let whole = record(&[1, 2, 3], None);
+        let crashed = record(&[1, 2], Some((2, FaultKind::Crash)));
+        let mut short = crashed.clone();
+        short.forget_moves();
+        for (durable, other) in [(&crashed, &whole), (&short, &whole), (&whole, &crashed)] {
+            assert!(!is_evidence(durable, other));
+        }
+        let wrong = record(&[1, 9], Some((2, FaultKind::Crash)));
+        assert!(is_evidence(&wrong, &whole), "the moves before differ");
+    }
+
+    #[test]
+    fn faults_of_hosts_are_counted_by_seat() {
+        use HostFaults::{Both, Durable, None, Other};
+        let record = |faults: &[(u8, FaultKind)]| {
+            let mut record = record(&[1, 2, 3], Option::None);
+            let faults = faults.iter();
+            record.faults = faults
+                .map(|&(seat, kind)| SeatFault { ply: 1, seat, kind })
+                .collect();
+            record
+        };
+        use FaultKind::{Crash, IllegalMove, Timeout};
+        for (durable, other, expected) in [
+            (&[][..], &[][..], None),
+            (&[(0, IllegalMove)], &[], None),
+            (&[(0, Crash)], &[(0, Timeout)], Both(vec![0])),
+            (&[(0, Crash)], &[], Durable(vec![0])),
+            (&[], &[(1, Crash)], Other(vec![1])),
+            (&[(0, Crash), (0, Crash)], &[(0, Crash)], Durable(vec![0])),
+            // It ended before it could crash.
+            (&[(0, Crash)], &[(0, IllegalMove)], Both(vec![0])),
+            (&[(0, Crash)], &[(1, Crash)], Durable(vec![0])),
+        ] {
+            let found = HostFaults::of(&record(durable), &record(other));
+            assert_eq!(found, expected, "{durable:?} {other:?}");
+        }
+    }
+
+    #[test]
     fn other_score_of_an_adjudication_names_its_seat() {
         let scored = |last: Option<i64>| {
             let scores = [Some(5), last].map(|score| score.map(Score::from_thousandths));

@@ -196,6 +196,7 @@ impl Core {
             sampled: status.sampled,
             same_owner: status.own,
             contradicted: status.contradicted,
+            claims: status.claims,
         })
     }
 

@@ -278,9 +278,10 @@ impl Core {
         }
         if status.contradicted > 0 {
             notes.push(format!(
-                "not sound: crashes, timeouts and failed starts that did not happen on a worker of \
-                 another owner: {} games; `arena export --with-timing` names their workers, and `arena \
-                 tournament retry {id}` replays these games",
+                "not sound: crashes, timeouts or failed starts differ between workers of different \
+                 owners: {} games; `arena export --with-timing` names their workers, the coordinator's log \
+                 their owners, and `arena tournament retry {id}` replays these games; if it stays so, revoke \
+                 the token that you do not trust first",
                 status.contradicted
             ));
         }

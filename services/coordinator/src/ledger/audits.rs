@@ -90,6 +90,8 @@ pub struct Audited {
     pub own: u64,
     /// Games with a fault that an audit of another owner did not have.
     pub contradicted: u64,
+    /// Games with a fault that one owner alone reported, and that another one still has to audit.
+    pub claims: u64,
 }
 
 impl Audited {
@@ -176,6 +178,7 @@ impl Audits {
             refuted: self.refuted.count(),
             own: self.own.count(),
             contradicted: self.contradicted.count(),
+            claims: self.claimed.count() - self.given_up_claims(),
         }
     }
 
@@ -324,6 +327,16 @@ impl Audits {
                 }
             }
         }
+    }
+
+    fn given_up_claims(&self) -> u64 {
+        let failed = self
+            .failed
+            .iter()
+            .filter(|(_, failed)| **failed >= FAILED_MAX);
+        failed
+            .filter(|(index, _)| self.claimed.contains(**index))
+            .count() as u64
     }
 
     fn given_up(&self) -> u64 {

@@ -63,6 +63,7 @@ impl Ledger {
                         by: lease.process,
                         unready: None,
                     },
+                    is_passed_on: false,
                     grace_period: self.processes.grace_period,
                 };
                 for index in lease.games {
@@ -130,14 +131,20 @@ impl Ledger {
         if unready.is_some() {
             self.processes.mark_tried(process);
         }
+        let attempt = Attempt {
+            by: process,
+            unready,
+        };
+        let mut attempts = entry.queue.attempts(index);
+        attempts.push(attempt);
+        let is_passed_on =
+            { &self.processes }.has_other_owner_sound(&attempts, &entry.queue.agents);
         let back = Returned {
             lease,
             audit,
             now,
-            attempt: Attempt {
-                by: process,
-                unready,
-            },
+            attempt,
+            is_passed_on,
             grace_period: self.processes.grace_period,
         };
         entry.queue.give_back(index, why, &back);

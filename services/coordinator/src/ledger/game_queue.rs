@@ -109,6 +109,9 @@ pub(super) struct Returned {
     pub(super) now: Duration,
     /// The attempt, if the lease failed.
     pub(super) attempt: Attempt,
+    /// True if workers of one owner made all attempts, and another owner has not tried the game: it does not
+    /// rest, so that one owner cannot hold it up.
+    pub(super) is_passed_on: bool,
     pub(super) grace_period: Duration,
 }
 
@@ -232,8 +235,13 @@ impl GameQueue {
         };
         let processes = requester.processes;
         let tried = history.without(|agent| requester.charged.contains(&agent));
+        let is_better = || {
+            processes.has_better_candidate(requester.process, &tried, &self.agents)
+                || processes.is_tried_by_own(requester.process, &tried)
+                    && processes.has_other_owner_sound(&tried, &self.agents)
+        };
         is_injected(Defect::ForgetsWhoFailed)
-            || !processes.has_better_candidate(requester.process, &tried, &self.agents)
+            || !is_better()
             || requester.now >= history.since + processes.grace_period
             || history.is_void(requester, &self.agents)
     }
@@ -372,7 +380,7 @@ impl GameQueue {
                 let history = self.histories.entry(index).or_default();
                 history.add(back.attempt);
                 history.since = back.now;
-                if why == ReturnReason::Failed {
+                if why == ReturnReason::Failed && !back.is_passed_on {
                     history.since += history.rest().min(back.grace_period / 10);
                     self.resting.insert((history.since, index));
                     return;
@@ -380,6 +388,12 @@ impl GameQueue {
             }
         }
         self.requeue(index);
+    }
+
+    /// The failed attempts at a game.
+    pub(super) fn attempts(&self, index: u64) -> Vec<Attempt> {
+        let history = self.histories.get(&index);
+        history.map_or_else(Vec::new, |history| history.without(|_| false))
     }
 
     /// Number of failed attempts at a game, without those that a given-up agent explains.

@@ -37,7 +37,14 @@ impl Ledger {
     #[must_use]
     pub fn audited(&self, tournament: TournamentNo) -> Option<Audited> {
         let entry = self.tournaments.get(&tournament)?;
-        Some(entry.queue.audits.so_far())
+        let audited = entry.queue.audits.so_far();
+        Some(Audited {
+            claims: match self.processes.has_two_owners() {
+                true => audited.claims,
+                false => 0,
+            },
+            ..audited
+        })
     }
 
     /// The sets of a tournament that contain a game: audited, differing, sampled and refuted games, those
@@ -92,8 +99,8 @@ impl Ledger {
             .map(|(&worker, _)| worker)
     }
 
-    /// Games of a tournament that have to be replaced: those whose record a third play refuted, or still has
-    /// to confirm, those with a fault that another owner contradicted, and those of processes in quarantine that no other
+    /// Games of a tournament that have to be replaced: those whose record a third play refuted, those of
+    /// processes in an open dispute, those with a fault that another owner contradicted, and those of processes in quarantine that no other
     /// process has confirmed.
     #[must_use]
     pub fn unsound(&self, tournament: TournamentNo) -> BTreeSet<u64> {
@@ -107,7 +114,11 @@ impl Ledger {
             .collect();
         unsound.extend(audits.refuted().iter());
         unsound.extend(audits.contradicted.iter());
+        // Which of the two lied is unknown, and so is what else it reported.
         unsound.extend(audits.disputes.iter().map(|(index, _)| index));
+        let disputes = audits.disputes.iter().map(|(_, dispute)| dispute);
+        let processes: BTreeSet<_> = disputes.flat_map(|it| [it.first, it.second]).collect();
+        unsound.extend(processes.iter().flat_map(|&it| audits.unconfirmed(it)));
         unsound
     }
 

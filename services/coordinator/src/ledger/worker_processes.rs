@@ -320,6 +320,12 @@ impl WorkerProcesses {
         sound.any(|&id| rank(id, tried) == 0 && agents.suits(id))
     }
 
+    /// True if there are attempts, and processes of the same owner as this one made all of them.
+    pub(super) fn is_tried_by_own(&self, id: WorkerProcess, tried: &[Attempt]) -> bool {
+        let mut owners = tried.iter().map(|attempt| self.owner(attempt.by));
+        !tried.is_empty() && owners.all(|owner| owner.is_some() && owner == self.owner(id))
+    }
+
     /// True if processes of one owner made all these attempts, and a connected process of another
     /// owner, without failures, can play the tournament.
     pub(super) fn has_other_owner_sound(&self, tried: &[Attempt], agents: &AgentStarts) -> bool {

@@ -218,6 +218,30 @@ async fn third_play_refutes_the_first_worker() {
 }
 
 #[tokio::test]
+async fn retry_replaces_games_of_open_disputes() {
+    let mut arena = Fixture::with(whole(&memory())).await;
+    let id = arena.start(SPEC).await.tournament_id;
+    let mut first = arena.join_as("first", 1).await;
+    assert_eq!(play(&mut first, 1).await, 40);
+    let mut second = arena.join_as("second", 2).await;
+    let lease = second.lease().await;
+    let games = lease.games.iter().map(|game| won(game, 0));
+    second.report(&lease, games.collect()).await.expect("taken");
+    let shown = audits(&mut arena, &id).await;
+    assert!((1..40).contains(&shown.disputed), "{shown:?}");
+    let request = v1::RetryTournamentRequest {
+        tournament_id: id.clone(),
+        ..Default::default()
+    };
+    let again = arena.coordinator.retry_tournament(request).await;
+    let again = again.expect("games to replay").into_inner();
+    // Of the first worker, nothing is known but that one of the two lies.
+    let before = &again.tournament.expect("a tournament").earlier[0];
+    assert_eq!((before.unsound, before.replaced), (40, 40));
+    arena.kill().await;
+}
+
+#[tokio::test]
 async fn third_play_refutes_the_auditor() {
     let (mut arena, id, [mut first, mut second, _third]) = settled([0, 1, 0]).await;
     let shown = audits(&mut arena, &id).await;

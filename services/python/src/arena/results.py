@@ -45,7 +45,7 @@ def _audits(audits: v1.Audits) -> str:
         text += " (see `arena audit list`)"
     rest = {
         "records refuted by a third play": audits.refuted,
-        "without the faults of the first record, on a worker of another owner": audits.contradicted,
+        "with faults that differ between owners": audits.contradicted,
         "waiting for a third play": audits.disputed,
         "still to be replayed by another worker": audits.waiting,
         "given up until the coordinator restarts, after failed attempts": audits.given_up,

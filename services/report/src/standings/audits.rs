@@ -17,10 +17,17 @@ pub fn unsound(audits: Option<&v1::Audits>, id: &str) -> Option<String> {
     }
     if audits.contradicted > 0 {
         return Some(format!(
-            "the standings are not sound: crashes, timeouts or failed starts in {} did not happen on a \
-             worker of another owner; see the log of the coordinator for the workers, then replay them \
-             with `arena tournament retry {id}`",
+            "the standings are not sound: in {}, crashes, timeouts or failed starts differ between workers of \
+             different owners; see the log of the coordinator for the workers, then replay them with \
+             `arena tournament retry {id}`",
             units::plural(audits.contradicted, "game")
+        ));
+    }
+    if audits.claims > 0 {
+        return Some(format!(
+            "the standings are not final: workers of one owner alone reported crashes, timeouts or failed \
+             starts in {}, which a worker of another owner still has to replay",
+            units::plural(audits.claims, "game")
         ));
     }
     (audits.disputed > 0).then(|| {
@@ -58,7 +65,7 @@ pub fn format_audits(audits: &v1::Audits) -> String {
     }
     if audits.contradicted > 0 {
         text += &format!(
-            "; {} without the faults of the first record, on a worker of another owner",
+            "; {} with faults that differ between owners",
             audits.contradicted
         );
     }
@@ -98,6 +105,7 @@ mod tests {
             sampled: 0,
             same_owner: 2,
             contradicted: 7,
+            claims: 0,
         };
         let text = format_audits(&audits);
         let parts = [
@@ -107,7 +115,7 @@ mod tests {
             "1 given up",
             "4 waiting",
             "5 records",
-            "7 without the faults",
+            "7 with faults",
             "2 of them by another worker of the same owner",
         ];
         for part in parts {

@@ -130,20 +130,32 @@ class Fault(_message.Message):
     def __init__(self, ply: _Optional[int] = ..., seat: _Optional[int] = ..., kind: _Optional[_Union[FaultKind, str]] = ...) -> None: ...
 
 class GameTiming(_message.Message):
-    __slots__ = ("worker", "started_unix_us", "duration_us", "latencies_us", "latency", "run_queue_us")
+    __slots__ = ("worker", "started_unix_us", "duration_us", "latencies_us", "latency", "run_queue_us", "searches")
     WORKER_FIELD_NUMBER: _ClassVar[int]
     STARTED_UNIX_US_FIELD_NUMBER: _ClassVar[int]
     DURATION_US_FIELD_NUMBER: _ClassVar[int]
     LATENCIES_US_FIELD_NUMBER: _ClassVar[int]
     LATENCY_FIELD_NUMBER: _ClassVar[int]
     RUN_QUEUE_US_FIELD_NUMBER: _ClassVar[int]
+    SEARCHES_FIELD_NUMBER: _ClassVar[int]
     worker: str
     started_unix_us: int
     duration_us: int
     latencies_us: _containers.RepeatedScalarFieldContainer[int]
     latency: _containers.RepeatedCompositeFieldContainer[AgentLatency]
     run_queue_us: _containers.RepeatedScalarFieldContainer[int]
-    def __init__(self, worker: _Optional[str] = ..., started_unix_us: _Optional[int] = ..., duration_us: _Optional[int] = ..., latencies_us: _Optional[_Iterable[int]] = ..., latency: _Optional[_Iterable[_Union[AgentLatency, _Mapping]]] = ..., run_queue_us: _Optional[_Iterable[int]] = ...) -> None: ...
+    searches: _containers.RepeatedCompositeFieldContainer[SearchNote]
+    def __init__(self, worker: _Optional[str] = ..., started_unix_us: _Optional[int] = ..., duration_us: _Optional[int] = ..., latencies_us: _Optional[_Iterable[int]] = ..., latency: _Optional[_Iterable[_Union[AgentLatency, _Mapping]]] = ..., run_queue_us: _Optional[_Iterable[int]] = ..., searches: _Optional[_Iterable[_Union[SearchNote, _Mapping]]] = ...) -> None: ...
+
+class SearchNote(_message.Message):
+    __slots__ = ("score_thousandths", "depth", "nodes")
+    SCORE_THOUSANDTHS_FIELD_NUMBER: _ClassVar[int]
+    DEPTH_FIELD_NUMBER: _ClassVar[int]
+    NODES_FIELD_NUMBER: _ClassVar[int]
+    score_thousandths: int
+    depth: int
+    nodes: int
+    def __init__(self, score_thousandths: _Optional[int] = ..., depth: _Optional[int] = ..., nodes: _Optional[int] = ...) -> None: ...
 
 class AgentLatency(_message.Message):
     __slots__ = ("agent", "buckets", "counts", "waiting_buckets", "waiting_counts")
