@@ -57,7 +57,7 @@ impl TournamentRecords {
             game,
             lines: LineWriter::new(&header),
             hash_only: setup.hash_only,
-            play: setup.play.clone().unwrap_or_default(),
+            play: setup.play.unwrap_or_default(),
             names: header
                 .agents
                 .iter()

@@ -383,9 +383,9 @@ async fn rates_of_crashes_by_owner_are_compared_without_audits() {
         ..options(memory())
     };
     let contest = Contest::of(&SPEC.replace("blocks = 20", "blocks = 200"), options).await;
-    // No audit repeats a crash, so none is contradicted by itself.
+    // Audits agree with what they audit, so no game is contradicted by itself.
     play_all(&contest, |worker, index, is_audit| {
-        worker == 0 && index % 8 == 0 && !is_audit || worker == 1 && is_audit
+        index % 8 == 0 && (worker == 0) != is_audit
     })
     .await;
     let notes = contest.notes().await;
@@ -431,14 +431,15 @@ async fn crashes_with_an_accomplice_do_not_explain_those_of_a_liar() {
         contest.join("accomplice", 2).await,
         contest.join("honest", 3).await,
     ];
-    let mut goes_on = true;
-    while goes_on {
-        goes_on = step(&mut liar, |index| index % 4 == 0).await;
-        goes_on |= step(&mut accomplice, |index| index % 4 == 0).await;
-        goes_on |= step(&mut honest, |_| false).await;
+    for _ in 0..12 {
+        step(&mut liar, |index| index % 4 == 0).await;
+        step(&mut accomplice, |index| index % 4 == 0).await;
+        step(&mut honest, |_| false).await;
     }
+    // Rates alone are compared at the end.
+    assert_eq!(contest.state().await, TournamentState::Running);
     let audits = contest.audits().await;
-    assert!(audits.contradicted > 20, "{audits:?}");
+    assert!(audits.contradicted > 10, "{audits:?}");
     let notes = contest.notes().await;
     assert!(notes.contains("not sound"), "{notes}");
 }

@@ -170,7 +170,10 @@ impl CheckArgs {
         let games = text.lines().count() as u64;
         let shown = path.display();
         fs::write(path, text).map_err(|error| Failure::failed(format!("{shown}: {error}")))?;
-        eprintln!("wrote {} to {shown}", units::plural(games, "playthrough"));
+        output::note(format_args!(
+            "wrote {} to {shown}",
+            units::plural(games, "playthrough")
+        ));
         Ok(())
     }
 
