@@ -30,7 +30,7 @@ async fn games(url: &str, id: &str) -> Vec<v1::GameReport> {
 async fn workers(url: &str) -> Vec<v1::Worker> {
     let channel = Credentials::found().connect_lazy(url).expect("a URL");
     let mut client = CoordinatorServiceClient::new(channel);
-    let found = client.list_workers(v1::ListWorkersRequest {}).await;
+    let found = client.list_workers(v1::ListWorkersRequest::default()).await;
     found.expect("answered").into_inner().workers
 }
 

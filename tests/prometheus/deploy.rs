@@ -34,24 +34,27 @@ fn uses() -> Vec<Use> {
     };
     let mut found = Vec::new();
     let compose = yaml("compose.yaml");
-    for service in ["certificates", "coordinator", "worker"] {
+    for service in ["coordinator", "worker"] {
         found.push(Use {
             file: "compose.yaml",
             arguments: words(&compose["services"][service]["command"]),
         });
     }
-    let script = text(&compose["services"]["metrics-token"]["command"][0]);
-    let create = script
-        .lines()
-        .find_map(|line| line.trim().strip_prefix("arena "));
-    let create = create.expect("a command of arena").split(' ');
-    let health = &list(&compose["services"]["coordinator"]["healthcheck"]["test"])[2..];
-    for arguments in [create.map(str::to_owned).collect(), words(&json!(health))] {
-        found.push(Use {
+    for service in ["certificates", "metrics-token"] {
+        let script = text(&compose["services"][service]["command"][0]);
+        let commands = script
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix("arena "));
+        found.extend(commands.map(|command| Use {
             file: "compose.yaml",
-            arguments,
-        });
+            arguments: command.split(' ').map(str::to_owned).collect(),
+        }));
     }
+    let health = &list(&compose["services"]["coordinator"]["healthcheck"]["test"])[2..];
+    found.push(Use {
+        file: "compose.yaml",
+        arguments: words(&json!(health)),
+    });
     for file in ["kubernetes/coordinator.yaml", "kubernetes/worker.yaml"] {
         for document in yamls(file) {
             for container in list(&document["spec"]["template"]["spec"]["containers"]) {
@@ -85,7 +88,23 @@ fn uses() -> Vec<Use> {
             arguments: start.split(' ').map(str::to_owned).collect(),
         });
     }
-    assert_eq!(found.len(), 11);
+    assert_eq!(found.len(), 12);
+    found
+}
+
+/// The Secrets whose content a part of an object gets.
+fn secrets(part: &Value) -> BTreeSet<&str> {
+    let mut found = BTreeSet::new();
+    for (key, value) in part.as_object().into_iter().flatten() {
+        let name = match key.as_str() {
+            "secretName" => value.as_str(),
+            "secret" | "secretKeyRef" | "secretRef" | "credentials" => value["name"].as_str(),
+            _ => None,
+        };
+        found.extend(name);
+        found.extend(secrets(value));
+    }
+    found.extend(list(part).iter().flat_map(secrets));
     found
 }
 

@@ -163,7 +163,7 @@ async fn heartbeat(url: &str, tournament: &str) -> Result<Result<Seen, Broken>, 
         sleep(Duration::from_millis(50)).await;
     }
     // It is still connected, but its games are leased to another worker.
-    let fleet = user.list_workers(v1::ListWorkersRequest {}).await?;
+    let fleet = user.list_workers(v1::ListWorkersRequest::default()).await?;
     let fleet = fleet.into_inner().workers;
     let own = fleet.iter().find(|other| other.name == "stuck");
     if own.is_none_or(|own| own.games_leased > 0) {

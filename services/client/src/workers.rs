@@ -41,8 +41,10 @@ impl From<Builtin> for arena_worker::Builtin {
 
 /// Notes that a coordinator has no workers.
 pub async fn note_absence(client: &mut Client, url: &str) -> Outcome {
-    let workers = client.list_workers(v1::ListWorkersRequest {}).await?;
-    if workers.into_inner().workers.is_empty() {
+    let workers = client
+        .list_workers(v1::ListWorkersRequest::default())
+        .await?;
+    if workers.into_inner().workers_total == 0 {
         note(format!(
             "no worker is connected: start one with `arena worker --coordinator {url}`"
         ));

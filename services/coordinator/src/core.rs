@@ -24,6 +24,7 @@ mod stages;
 mod standings;
 mod start;
 mod tournaments;
+mod worker_list;
 mod workers;
 mod writer;
 

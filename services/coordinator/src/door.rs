@@ -16,7 +16,7 @@ use arena_access::{CertificateName, Token, without_secrets};
 use arena_store::Store;
 use arena_telemetry::Reading;
 use arena_wire::{limits::Limit, v1::Role};
-use tokio::sync::watch;
+use tokio::sync::{Semaphore, watch};
 use tonic::codegen::http;
 
 #[cfg(test)]
@@ -28,7 +28,7 @@ pub(crate) use tokens::{Tokens, place_of};
 use crate::{
     accept::Peer,
     error::{Error, StartError},
-    limits::RoleLimits,
+    limits::{RoleLimits, UPLOAD_IDLE_SECONDS},
 };
 use methods::{Method, Methods};
 
@@ -258,6 +258,12 @@ impl Admission {
 }
 
 impl Principal {
+    /// Time for which an upload of this one may send nothing.
+    pub(crate) fn upload_idle_max(&self) -> Duration {
+        let own = self.quota.as_ref().and_then(|quota| quota.upload_idle());
+        Duration::from_secs(own.unwrap_or(UPLOAD_IDLE_SECONDS))
+    }
+
     /// The coordinator's own user.
     pub(crate) fn local() -> Self {
         Self {
@@ -348,6 +354,12 @@ impl Principal {
     ) -> Result<(), Error> {
         let quota = self.quota.as_ref();
         quota.map_or(Ok(()), |quota| quota.check(limit, used, more))
+    }
+
+    /// The room for unread messages of this one's streams, and how much of it a message of so many bytes takes;
+    /// none without a limit.
+    pub(crate) fn room(&self, bytes: usize) -> Option<(Arc<Semaphore>, u32)> {
+        self.quota.as_ref().map(|quota| quota.room(bytes))
     }
 
     /// Counts a request.

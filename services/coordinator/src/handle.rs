@@ -83,9 +83,6 @@ pub(crate) struct Handle {
     /// Tests of the accounting make records up.
     #[cfg(test)]
     pub(crate) trusts_records: bool,
-    /// Tests of uploads that stand still do not wait long.
-    #[cfg(test)]
-    pub(crate) chunk_timeout: Duration,
     /// True while there is work for workers.
     pub(crate) active: watch::Receiver<bool>,
     /// True once the coordinator stops.
@@ -259,14 +256,6 @@ impl Handle {
         return self.trusts_records;
         #[cfg(not(test))]
         false
-    }
-
-    /// Maximum time between two chunks of an upload.
-    pub(crate) fn chunk_timeout(&self) -> Duration {
-        #[cfg(test)]
-        return self.chunk_timeout;
-        #[cfg(not(test))]
-        CHUNK_TIMEOUT
     }
 
     /// Runs work on the store where it may block.

@@ -7,6 +7,9 @@ use arena_wire::{
 
 use crate::{demands, door::role_name};
 
+/// Time for which an upload may send nothing, if its token has no limit.
+pub(crate) const UPLOAD_IDLE_SECONDS: u64 = 30;
+
 /// The limits of tokens and certificates that have no own ones. Administrators have none.
 #[derive(Clone, Debug)]
 pub struct RoleLimits([(Role, TokenLimits); 3]);
@@ -24,6 +27,7 @@ impl Default for RoleLimits {
             games: Some(10_000_000),
             stored_tournaments: Some(1_000),
             upload_bytes: Some(4 << 30),
+            upload_idle_seconds: Some(UPLOAD_IDLE_SECONDS),
             // Half of the places for transfers stay free for others.
             streams: Some(16),
             requests_per_second: Some(500),

@@ -74,9 +74,6 @@ pub struct Options {
     /// Accept records without replaying them.
     #[cfg(test)]
     pub(crate) trusts_records: bool,
-    /// Maximum time between two chunks of an upload.
-    #[cfg(test)]
-    pub(crate) chunk_timeout: Duration,
     /// Tests of requests that are not answered do not wait long.
     #[cfg(test)]
     pub(crate) deadlines: Deadlines,
@@ -112,8 +109,6 @@ impl Options {
             only_started: false,
             #[cfg(test)]
             trusts_records: false,
-            #[cfg(test)]
-            chunk_timeout: crate::handle::CHUNK_TIMEOUT,
             #[cfg(test)]
             deadlines: deadlines::of,
         }

@@ -24,6 +24,7 @@ mod sealed;
 mod sessions;
 pub(crate) mod standings;
 mod waiting;
+mod watch;
 mod worker;
 
 use tonic::{Request, Response, Status};

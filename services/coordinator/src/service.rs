@@ -224,8 +224,6 @@ impl Options {
             standings: Shares::new(OWN_STANDINGS_MAX),
             #[cfg(test)]
             trusts_records: self.trusts_records,
-            #[cfg(test)]
-            chunk_timeout: self.chunk_timeout,
             active: core.active.subscribe(),
             stopping,
         };

@@ -94,11 +94,16 @@ impl Line {
             event: self.event.clone(),
             hash: String::new(),
         };
-        hex::encode(Sha256::digest(unhashed.text()))
+        hex::encode(Sha256::digest(unhashed.json()))
     }
 
-    fn text(&self) -> String {
+    fn json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// The line, without characters that a terminal hides or obeys. It reads as the same value.
+    fn text(&self) -> String {
+        arena_model::printable_json(&self.json()).into_owned()
     }
 }
 

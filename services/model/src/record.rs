@@ -3,6 +3,7 @@
 
 mod adjudication;
 mod agent;
+mod faults;
 mod read;
 mod verify;
 mod write;

@@ -127,9 +127,11 @@ pub(crate) async fn tournaments(site: &Site, page: u64, as_json: bool) -> Outcom
 }
 
 /// The connected workers.
-pub(crate) async fn workers(site: &Site, as_json: bool) -> Outcome {
-    let answer = site.client().list_workers(v1::ListWorkersRequest {}).await;
-    let answer = answer?.into_inner();
+pub(crate) async fn workers(site: &Site, page: u64, as_json: bool) -> Outcome {
+    let found = site.workers().await?;
+    let (all, waiting) = &*found;
+    let at = Pager::new(page, all.len())?;
+    let shown = all.iter().skip(at.first()).take(ROWS);
     if as_json {
         let worker = |it: &v1::Worker| {
             json!({
@@ -145,8 +147,10 @@ pub(crate) async fn workers(site: &Site, as_json: bool) -> Outcome {
             })
         };
         return Ok(Answer::value(&json!({
-            "workers": answer.workers.iter().map(worker).collect::<Vec<_>>(),
-            "games_waiting": answer.games_waiting,
+            "page": at.page,
+            "pages": at.pages,
+            "workers": shown.map(worker).collect::<Vec<_>>(),
+            "games_waiting": waiting,
         })));
     }
     let row = |it: &v1::Worker| Row {
@@ -161,7 +165,7 @@ pub(crate) async fn workers(site: &Site, as_json: bool) -> Outcome {
             if it.quarantined { "quarantined" } else { "ok" }.to_owned(),
         ],
     };
-    let waiting = units::plural(answer.games_waiting, "game");
+    let waiting = units::plural(*waiting, "game");
     let page = Page {
         title: "Workers".to_owned(),
         of: None,
@@ -174,10 +178,10 @@ pub(crate) async fn workers(site: &Site, as_json: bool) -> Outcome {
             "sandbox",
             "state",
         ],
-        rows: answer.workers.iter().map(row).collect(),
+        rows: shown.map(row).collect(),
         empty: "No worker is connected.",
         notes: vec![format!("Waiting for a worker: {waiting}.")],
-        at: Pager { page: 1, pages: 1 },
+        at,
     };
     Ok(Answer::page(&page.render()?))
 }

@@ -137,8 +137,8 @@ async fn find(site: &Site, path: &[&str], query: &str) -> Outcome {
     match *path {
         [""] => lists::tournaments(site, page()?, false).await,
         ["api", "tournaments"] => lists::tournaments(site, page()?, true).await,
-        ["workers"] => lists::workers(site, false).await,
-        ["api", "workers"] => lists::workers(site, true).await,
+        ["workers"] => lists::workers(site, page()?, false).await,
+        ["api", "workers"] => lists::workers(site, page()?, true).await,
         ["agents"] => lists::agents(site, page()?, false).await,
         ["api", "agents"] => lists::agents(site, page()?, true).await,
         ["t", id] => tournament::page(site, id).await,

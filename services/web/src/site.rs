@@ -25,7 +25,7 @@ const REPORT_AGE: Duration = Duration::from_secs(60);
 const REPORT_CHECK: Duration = Duration::from_secs(2);
 /// Maximum number of games of a tournament whose report is made here.
 pub(crate) const REPORT_GAMES_MAX: u64 = 200_000;
-/// Tournaments per request of a list.
+/// Tournaments or workers per request of a list.
 const LIST_PAGE: u32 = 1_024;
 
 /// The coordinator, and what was read from it lately.
@@ -33,6 +33,7 @@ pub(crate) struct Site {
     client: Client,
     tournaments: Shared<Arc<Vec<v1::Tournament>>>,
     agents: Shared<Arc<Vec<v1::Agent>>>,
+    workers: Shared<Arc<(Vec<v1::Worker>, u64)>>,
     kept: Kept<Tournament>,
     /// Reports that are made at the same time.
     reporting: Semaphore,
@@ -70,6 +71,7 @@ impl Site {
             client,
             tournaments: Shared::default(),
             agents: Shared::default(),
+            workers: Shared::default(),
             kept: Kept::default(),
             reporting: Semaphore::new(1),
         }
@@ -116,6 +118,27 @@ impl Site {
             }
         };
         self.agents.get(read).await
+    }
+
+    /// The connected workers in the order in which they joined, and the number of games that none has.
+    pub(crate) async fn workers(&self) -> Outcome<Arc<(Vec<v1::Worker>, u64)>> {
+        let read = async |_| {
+            let mut client = self.client();
+            let mut all = Vec::new();
+            let mut request = v1::ListWorkersRequest {
+                page_size: LIST_PAGE,
+                ..v1::ListWorkersRequest::default()
+            };
+            loop {
+                let page = client.list_workers(request.clone()).await?.into_inner();
+                all.extend(page.workers);
+                request.page_token = page.next_page_token;
+                if request.page_token.is_empty() {
+                    return Ok((Arc::new((all, page.games_waiting)), LIST_AGE));
+                }
+            }
+        };
+        self.workers.get(read).await
     }
 
     /// A tournament, as the coordinator has it now.

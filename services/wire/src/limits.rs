@@ -105,6 +105,18 @@ pub static UPLOAD_BYTES: Limit = Limit {
     field: |limits| &mut limits.upload_bytes,
 };
 
+/// Time for which an upload may send nothing.
+pub static UPLOAD_IDLE: Limit = Limit {
+    name: "upload-idle-seconds",
+    counted: [
+        "second for which an upload may send nothing",
+        "seconds for which an upload may send nothing",
+    ],
+    remedy: "send the file again",
+    least: 1,
+    field: |limits| &mut limits.upload_idle_seconds,
+};
+
 /// Open streams.
 pub static STREAMS: Limit = Limit {
     name: "streams",
@@ -187,12 +199,13 @@ pub static AGENT_START: Limit = Limit {
 };
 
 /// All limits, in the order in which they are listed.
-pub static LIMITS: [&Limit; 13] = [
+pub static LIMITS: [&Limit; 14] = [
     &AGENTS,
     &TOURNAMENTS,
     &GAMES,
     &STORED_TOURNAMENTS,
     &UPLOAD_BYTES,
+    &UPLOAD_IDLE,
     &STREAMS,
     &REQUESTS,
     &AGENT_MEMORY,
@@ -331,9 +344,10 @@ mod tests {
         found.set(&mut limits, Some(value));
         assert_eq!(
             limits.to_string(),
-            "agents=1 tournaments=2 games=unlimited stored-tournaments=4 upload-bytes=5 streams=6 \
-             requests-per-second=7 agent-memory-mib=8 agent-scratch-mib=9 agent-processes=10 \
-             agent-cpus=11 agent-cpu-seconds=12 agent-start-seconds=13"
+            "agents=1 tournaments=2 games=unlimited stored-tournaments=4 upload-bytes=5 \
+             upload-idle-seconds=6 streams=7 requests-per-second=8 agent-memory-mib=9 \
+             agent-scratch-mib=10 agent-processes=11 agent-cpus=12 agent-cpu-seconds=13 \
+             agent-start-seconds=14"
         );
         let (limit, value) = (&AGENTS, 7);
         let mut own = TokenLimits::default();
@@ -350,7 +364,7 @@ mod tests {
             (
                 "agent=1",
                 "unknown limit \"agent\": expected agents, tournaments, games, \
-                 stored-tournaments, upload-bytes, streams, requests-per-second, ",
+                 stored-tournaments, upload-bytes, upload-idle-seconds, streams, ",
             ),
             ("agents=", "expected a number from 0, or unlimited"),
             ("agents=-1", "expected a number from 0, or unlimited"),

@@ -231,7 +231,7 @@ impl Caller {
             let mut client = CoordinatorServiceClient::new(self.connection.clone());
             open.spawn(async move {
                 for _ in 0..calls / CALLS_OPEN {
-                    client.list_workers(ListWorkersRequest {}).await?;
+                    client.list_workers(ListWorkersRequest::default()).await?;
                 }
                 Ok::<_, tonic::Status>(calls / CALLS_OPEN)
             });

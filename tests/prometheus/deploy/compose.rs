@@ -1,6 +1,9 @@
 //! The compose file: its ports, its volumes, and its services as processes of this machine.
 
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::{
+    collections::BTreeMap,
+    os::unix::fs::{PermissionsExt, symlink},
+};
 
 use arena_tests::{Server, World, until};
 
@@ -68,7 +71,7 @@ fn compose_asks_scrapes_for_a_token() {
         |name: &str| -> Vec<&str> { list(&services[name]["volumes"]).iter().map(text).collect() };
     let made = volumes("metrics-token");
     assert!(made.contains(&"arena-metrics:/var/lib/arena/metrics"));
-    assert!(volumes("worker").contains(&"arena-metrics:/var/lib/arena/metrics:ro"));
+    assert!(made.contains(&"arena-worker:/var/lib/arena/worker"));
     // Prometheus has what stands next to its configuration, and no key.
     let mounted = volumes("prometheus");
     assert!(mounted.contains(&"arena-metrics:/etc/prometheus/arena:ro"));
@@ -88,11 +91,82 @@ fn compose_asks_scrapes_for_a_token() {
         dockerfile.contains(&format!("\nUSER 10001:{group}\n")),
         "{group}"
     );
-    // New volumes belong to the user of the image.
-    assert!(dockerfile.contains("\nRUN mkdir data tls metrics\n"));
     for name in ["worker", "prometheus"] {
         let condition = &services[name]["depends_on"]["metrics-token"]["condition"];
         assert_eq!(condition, "service_completed_successfully", "{name}");
+    }
+}
+
+/// The folders below the home of the image that are volumes of a service.
+fn mounted(service: &Value) -> impl Iterator<Item = &Path> {
+    let folders = list(&service["volumes"]).iter().map(|volume| {
+        let folder = text(volume).split(':').nth(1);
+        Path::new(folder.expect("a folder"))
+    });
+    folders.filter(|folder| folder.starts_with(HOME))
+}
+
+#[test]
+fn compose_gives_services_what_they_use() {
+    let services = &yaml("compose.yaml")["services"];
+    let worker = &services["worker"];
+    assert_eq!(
+        worker["volumes"],
+        json!(["arena-worker:/var/lib/arena/worker:ro"])
+    );
+    for other in [
+        "configs",
+        "env_file",
+        "environment",
+        "extends",
+        "secrets",
+        "volumes_from",
+    ] {
+        assert_eq!(worker[other], Value::Null, "{other}");
+    }
+    let all = services.as_object().expect("services");
+    let users = |volume: &str| -> Vec<&str> {
+        let uses = |service: &Value| {
+            let mut volumes = list(&service["volumes"]).iter();
+            volumes.any(|it| text(it).split(':').next() == Some(volume))
+        };
+        let users = all.iter().filter(|(_, service)| uses(service));
+        users.map(|(name, _)| name.as_str()).collect()
+    };
+    assert_eq!(users("arena-data"), ["coordinator", "metrics-token"]);
+    // The keys of the authority and of the coordinator.
+    assert_eq!(users("arena-tls"), ["certificates", "coordinator"]);
+    assert_eq!(
+        users("arena-worker"),
+        ["certificates", "metrics-token", "worker"]
+    );
+    // The token that reads the coordinator.
+    assert_eq!(users("arena-metrics"), ["metrics-token", "prometheus"]);
+
+    // New volumes belong to the user of the image.
+    let dockerfile = read(&deploy("Dockerfile"));
+    let made = dockerfile
+        .lines()
+        .find_map(|line| line.strip_prefix("RUN mkdir "));
+    let names = made.expect("folders").split(' ');
+    let made: BTreeSet<_> = names.map(|name| Path::new(HOME).join(name)).collect();
+    let of_all: BTreeSet<_> = all.values().flat_map(mounted).map(Path::to_owned).collect();
+    assert_eq!(made, of_all);
+    for (name, service) in all {
+        let words = [
+            &service["entrypoint"],
+            &service["command"],
+            &service["healthcheck"]["test"],
+        ];
+        let words = words.into_iter().flat_map(list).map(text);
+        for path in words.flat_map(str::split_whitespace).map(Path::new) {
+            let is_mounted = mounted(service).any(|folder| path.starts_with(folder));
+            assert!(
+                is_mounted || !path.starts_with(HOME),
+                "{name} uses {}, which it does not mount",
+                path.display()
+            );
+        }
     }
 }
 
@@ -121,9 +195,9 @@ impl Services {
         self.world.server(&words)
     }
 
-    /// Makes the tokens of the coordinator's and the workers' metrics.
-    fn make_tokens(&self) -> [String; 2] {
-        let service = &self.services["metrics-token"];
+    /// Runs a service that ends by itself, and returns what it printed.
+    fn run(&self, name: &str) -> String {
+        let service = &self.services[name];
         let words = [&service["entrypoint"], &service["command"]];
         let words = words.map(|it| self.words(it, &[])).concat();
         let mut command = self.world.command(&words[0]);
@@ -134,13 +208,55 @@ impl Services {
         );
         command.args(&words[1..]).env("PATH", path);
         let made = self.world.run(command).ok();
-        let output = made.stdout + &made.stderr;
+        made.stdout + &made.stderr
+    }
+
+    /// Makes the tokens of the coordinator's and the workers' metrics.
+    fn make_tokens(&self) -> [String; 2] {
+        let output = self.run("metrics-token");
         TOKENS.map(|file| {
             let token = read(&self.world.folder().join(file));
             let (_, secret) = token.trim().rsplit_once('-').expect("a secret");
             assert!(!output.contains(secret), "{output}");
             token
         })
+    }
+
+    /// The files of a volume with their contents.
+    fn volume(&self, name: &str) -> BTreeMap<String, String> {
+        let entries = fs::read_dir(self.world.folder().join(name)).expect("a folder");
+        let file = |entry: fs::DirEntry| {
+            let name = entry.file_name().display().to_string();
+            (name, read(&entry.path()))
+        };
+        entries
+            .map(|entry| file(entry.expect("it can be read")))
+            .collect()
+    }
+
+    /// The volume of workers has exactly what they need: no key of others, and no token that opens
+    /// anything.
+    fn check_worker(&self, tokens: &[String; 2]) {
+        let [worker, tls, metrics] = ["worker", "tls", "metrics"].map(|name| self.volume(name));
+        let certificates = ["ca.pem", "worker-compose.key", "worker-compose.pem"];
+        let names: Vec<&str> = worker.keys().map(String::as_str).collect();
+        assert_eq!(names, [&certificates[..], &["worker-token"]].concat());
+        for name in certificates {
+            assert_eq!(worker[name], tls[name], "{name}");
+        }
+        assert_eq!(worker["worker-token"], tokens[1]);
+        assert_ne!(tokens[0], tokens[1]);
+        for (name, content) in &worker {
+            for secret in [&tls["ca.key"], &tls["server.key"], &tokens[0]] {
+                assert!(!content.contains(secret.trim()), "{name}");
+            }
+            let file = self.world.folder().join("worker").join(name);
+            let mode = fs::metadata(file).expect("a file").permissions().mode();
+            assert_eq!(mode & 0o777, 0o600, "{name}");
+        }
+        // What Prometheus mounts.
+        let names: Vec<&str> = metrics.keys().map(String::as_str).collect();
+        assert_eq!(names, ["ca.pem", "token", "worker-token"]);
     }
 }
 
@@ -161,15 +277,13 @@ fn wait_for_targets(prometheus: &Prometheus, health: &str, error: &str, jobs: us
 #[test]
 fn prometheus_scrapes_compose_with_its_token() {
     let world = World::new();
-    for folder in ["data", "tls", "metrics"] {
+    for folder in ["data", "tls", "worker", "metrics"] {
         fs::create_dir(world.folder().join(folder)).expect("a folder");
     }
     let services = yaml("compose.yaml")["services"].clone();
     let compose = Services { world, services };
     let world = &compose.world;
-    let certificates = compose.words(&compose.services["certificates"]["command"], &[]);
-    let certificates: Vec<&str> = certificates.iter().map(String::as_str).collect();
-    let _ = world.arena(&certificates).ok();
+    let _ = compose.run("certificates");
     let ports = [
         ("0.0.0.0:7600", "127.0.0.1:0"),
         ("0.0.0.0:7601", "0.0.0.0:0"),
@@ -183,7 +297,23 @@ fn prometheus_scrapes_compose_with_its_token() {
     let _ = world.arena(&health).ok();
 
     let tokens = compose.make_tokens();
+    compose.check_worker(&tokens);
+    // A second `up` keeps the authority and the tokens, and gives workers the new certificate.
+    let first = compose.volume("worker");
+    let _ = compose.run("certificates");
     assert_eq!(compose.make_tokens(), tokens, "a second start made others");
+    compose.check_worker(&tokens);
+    let second = compose.volume("worker");
+    assert_eq!(first["ca.pem"], second["ca.pem"]);
+    assert_ne!(first["worker-compose.pem"], second["worker-compose.pem"]);
+    // The coordinator accepts the token of its own metrics only.
+    let url = format!("https://{}", coordinator.listen());
+    let ask = |token: &str| {
+        let access = ["--tls-ca", "worker/ca.pem", "--token-file", token];
+        world.arena(&[&["agent", "list", "--coordinator", &url][..], &access].concat())
+    };
+    let _ = ask("metrics/token").ok();
+    let _ = ask("worker/worker-token").fails(1, &["was revoked"]);
     for file in TOKENS.into_iter().chain(["metrics/ca.pem"]) {
         let made = fs::metadata(world.folder().join(file)).expect("a file");
         assert_eq!(made.permissions().mode() & 0o777, 0o640, "{file}");

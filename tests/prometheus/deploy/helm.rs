@@ -100,7 +100,9 @@ fn everything() -> Value {
             "storeSecret": "database", "extraArgs": ["--audit-share", "0.05"],
             "tolerations": [{"key": "arena", "operator": "Exists"}]
         },
-        "worker": {"nodeSelector": {"pool": "games"}, "affinity": {"nodeAffinity": {}}},
+        "worker": {
+            "metricsSecret": "fleet", "nodeSelector": {"pool": "games"}, "affinity": {"nodeAffinity": {}}
+        },
         "imagePullSecrets": [{"name": "registry"}],
         "networkPolicy": {"workerEgress": [{"to": [{"ipBlock": {"cidr": "192.0.2.0/24"}}]}]}
     })
@@ -278,6 +280,27 @@ fn chart_has_pages_and_monitoring() {
 }
 
 #[test]
+fn chart_gives_workers_secrets_of_their_own() {
+    let Some(results) = helm(&json!([everything(), {"monitoring": {"enabled": true}}])) else {
+        return;
+    };
+    for (result, metrics) in results.iter().zip(["fleet", "arena-worker-metrics"]) {
+        let chart = rendered(result);
+        let pod = &chart.get("Deployment", "arena-worker")["spec"]["template"]["spec"];
+        assert_eq!(secrets(pod), BTreeSet::from([metrics, "arena-worker-tls"]));
+        for (name, secret) in [
+            ("arena-worker", metrics),
+            ("arena-coordinator", "arena-metrics"),
+        ] {
+            let monitor = &chart.get("ServiceMonitor", name)["spec"];
+            assert_eq!(secrets(monitor), BTreeSet::from([secret]), "{name}");
+            let credentials = &monitor["endpoints"][0]["authorization"]["credentials"];
+            assert_eq!(credentials, &json!({"name": secret, "key": "token"}));
+        }
+    }
+}
+
+#[test]
 fn chart_is_restricted() {
     let Some(results) = helm(&json!([{}, everything()])) else {
         return;
@@ -333,6 +356,20 @@ fn schema_of_values_refuses_mistakes() {
             "maxUnavailable",
         ),
         (json!({"worker": {"tlsSecret": ""}}), "tlsSecret"),
+        (json!({"worker": {"metricsSecret": ""}}), "metricsSecret"),
+        // The token of a viewer is not for workers; nor are values of earlier charts enough.
+        (
+            json!({"worker": {"metricsSecret": null}}),
+            "a Secret other than metricsSecret",
+        ),
+        (
+            json!({"worker": {"metricsSecret": "arena-metrics"}}),
+            "a Secret other than metricsSecret",
+        ),
+        (
+            json!({"metricsSecret": "arena-worker-metrics"}),
+            "a Secret other than metricsSecret",
+        ),
         (
             json!({"coordinator": {"storage": {"size": "much"}}}),
             "size",

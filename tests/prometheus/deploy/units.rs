@@ -1,6 +1,31 @@
 //! Kubernetes manifests and systemd units.
 
+use arena_tests::World;
+
 use super::*;
+
+/// `kubectl` of the README: the pod of the coordinator is this machine, and a Secret a folder.
+const KUBECTL: &str = r#"
+kubectl() {
+    case "$*" in
+    *' exec arena-coordinator-0 -- '*)
+        while [ "$1" != -- ]; do shift; done
+        shift
+        "$@"
+        ;;
+    *' create secret generic '*)
+        while [ "$1" != generic ]; do shift; done
+        secret=secrets/$2
+        shift 2
+        mkdir -p "$secret"
+        for file; do
+            file=${file#--from-file=}
+            cp "${file#*=}" "$secret/$(basename "${file%%=*}")"
+        done
+        ;;
+    esac
+}
+"#;
 
 #[test]
 fn kubernetes_scales_workers_on_queue() {
@@ -88,6 +113,127 @@ fn kubernetes_scales_workers_on_queue() {
 }
 
 #[test]
+fn kubernetes_workers_have_secrets_of_their_own() {
+    let [coordinator, workers, backup] = [
+        "kubernetes/coordinator.yaml",
+        "kubernetes/worker.yaml",
+        "kubernetes/backup.yaml",
+    ]
+    .map(|file| json!(yamls(file)));
+    let monitors = yamls("kubernetes/monitoring/pod-monitors.yaml");
+    let [of_coordinator, of_workers] = &monitors[..] else {
+        panic!("two monitors");
+    };
+    assert_eq!(of_coordinator["metadata"]["name"], "arena-coordinator");
+    assert_eq!(of_workers["metadata"]["name"], "arena-worker");
+    assert_eq!(
+        secrets(&workers),
+        BTreeSet::from(["arena-worker-metrics", "arena-worker-tls"])
+    );
+    let endpoint = &of_workers["spec"]["podMetricsEndpoints"][0];
+    let credentials = json!({"name": "arena-worker-metrics", "key": "token"});
+    assert_eq!(
+        endpoint["authorization"],
+        json!({"credentials": credentials})
+    );
+    assert_eq!(
+        secrets(of_workers),
+        BTreeSet::from(["arena-worker-metrics"])
+    );
+    assert_eq!(secrets(of_coordinator), BTreeSet::from(["arena-metrics"]));
+    assert_eq!(
+        secrets(&coordinator),
+        BTreeSet::from(["arena-coordinator-tls"])
+    );
+    assert_eq!(secrets(&backup), BTreeSet::from(["arena-backup"]));
+}
+
+/// The commands of the README, with a coordinator of this machine.
+#[test]
+fn readme_makes_the_secrets_of_kubernetes() {
+    let readme = read(&deploy("README.md"));
+    let first =
+        "arena tls init tls --host arena-coordinator --host localhost --client worker:kubernetes";
+    let start = readme.find(first).expect("the commands");
+    let (commands, _) = readme[start..].split_once("```").expect("their end");
+    let world = World::new();
+    let coordinator = world.coordinator("data", &[]);
+    let mut command = world.command("sh");
+    let path = format!(
+        "{}:{}",
+        arena().parent().expect("a folder").display(),
+        world.path()
+    );
+    command
+        .args(["-euc", &format!("{KUBECTL}{commands}")])
+        .env("PATH", path)
+        .env("ARENA_DATA", world.folder().join("data"));
+    let _ = world.run(command).ok();
+
+    let folder = |name: &str| {
+        let entries = fs::read_dir(world.folder().join(name)).expect("a folder");
+        let name = |entry: fs::DirEntry| entry.file_name().display().to_string();
+        let names = entries.map(|entry| name(entry.expect("it can be read")));
+        names.collect::<BTreeSet<_>>()
+    };
+    let content = |name: &str| read(&world.folder().join(name));
+    let expected = [
+        "arena-coordinator-tls",
+        "arena-metrics",
+        "arena-worker-metrics",
+        "arena-worker-tls",
+    ];
+    assert_eq!(
+        folder("secrets"),
+        BTreeSet::from(expected.map(str::to_owned))
+    );
+    for (secret, files) in [
+        (
+            "arena-coordinator-tls",
+            [
+                ("ca.crt", "ca.pem"),
+                ("tls.crt", "server.pem"),
+                ("tls.key", "server.key"),
+            ],
+        ),
+        (
+            "arena-worker-tls",
+            [
+                ("ca.crt", "ca.pem"),
+                ("tls.crt", "worker-kubernetes.pem"),
+                ("tls.key", "worker-kubernetes.key"),
+            ],
+        ),
+    ] {
+        let secret = format!("secrets/{secret}");
+        let keys = BTreeSet::from(files.map(|(key, _)| key.to_owned()));
+        assert_eq!(folder(&secret), keys, "{secret}");
+        for (key, file) in files {
+            let of_secret = content(&format!("{secret}/{key}"));
+            assert_eq!(of_secret, content(&format!("tls/{file}")), "{secret}");
+        }
+    }
+    // Only the token that workers do not have opens anything.
+    for (secret, keys) in [
+        ("arena-metrics", &["ca.crt", "token"][..]),
+        ("arena-worker-metrics", &["token"]),
+    ] {
+        let keys = keys.iter().map(ToString::to_string).collect();
+        assert_eq!(folder(&format!("secrets/{secret}")), keys, "{secret}");
+    }
+    let url = coordinator.url();
+    let ask = |secret: &str| {
+        let token = format!("secrets/{secret}/token");
+        let access = ["--coordinator", &url, "--token-file", &token];
+        world.arena(&[&["agent", "list"][..], &access].concat())
+    };
+    let _ = ask("arena-metrics").ok();
+    let _ = ask("arena-worker-metrics").fails(1, &["was revoked"]);
+    coordinator.stop();
+    world.nothing_runs();
+}
+
+#[test]
 fn systemd_units_are_valid_and_hardened() {
     let folder = tempfile::tempdir().expect("a folder");
     for file in UNITS {
@@ -128,7 +274,7 @@ fn systemd_units_are_valid_and_hardened() {
 
 #[test]
 fn release_is_complete() {
-    let world = arena_tests::World::new();
+    let world = World::new();
     let packed = Command::new(deploy("release"))
         .env("ARENA_BIN", arena())
         .env("CARGO_TARGET_DIR", world.folder())

@@ -199,7 +199,7 @@ impl User {
     pub(super) fn connect_and_call(&self) -> Result<Duration, Broken> {
         let mut client = self.client()?;
         let started = Instant::now();
-        let answer = client.list_workers(v1::ListWorkersRequest {});
+        let answer = client.list_workers(v1::ListWorkersRequest::default());
         self.runtime.block_on(answer).map_err(|status| {
             Broken::new(format_args!(
                 "a call on a new connection failed: {status:?}"
@@ -238,7 +238,7 @@ impl User {
             Some(client) => client,
             None => self.client()?,
         };
-        let answer = client.list_workers(v1::ListWorkersRequest {});
+        let answer = client.list_workers(v1::ListWorkersRequest::default());
         self.runtime.block_on(answer).map_err(|status| {
             Broken::new(format_args!(
                 "a call on an open connection failed: {status:?}"

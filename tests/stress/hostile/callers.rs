@@ -178,7 +178,7 @@ impl Arena {
         let mut client = CoordinatorServiceClient::new(self.connection(0, ADMIN));
         let started = Instant::now();
         loop {
-            let workers = client.list_workers(v1::ListWorkersRequest {}).await;
+            let workers = client.list_workers(v1::ListWorkersRequest::default()).await;
             let workers = workers.map_err(Broken::new)?.into_inner().workers.len();
             match workers {
                 0 => return Ok(()),

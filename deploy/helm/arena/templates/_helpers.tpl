@@ -37,6 +37,15 @@ readOnlyRootFilesystem: true
 capabilities: {drop: [ALL]}
 {{- end -}}
 
+{{/* The Secret of the workers' metrics. The token of metricsSecret reads what a viewer reads. */}}
+{{- define "arena.workerMetricsSecret" -}}
+{{- $secret := .Values.worker.metricsSecret | default .Values.metricsSecret -}}
+{{- if eq $secret .Values.metricsSecret -}}
+{{- fail "worker.metricsSecret: name a Secret other than metricsSecret, with a token that the coordinator refuses" -}}
+{{- end -}}
+{{- $secret -}}
+{{- end -}}
+
 {{/* Where pods run. */}}
 {{- define "arena.placement" -}}
 {{- with .nodeSelector }}

@@ -186,10 +186,10 @@ impl DoctorArgs {
             Err(error) => return missing(error.to_string()),
         };
         let mut client = CoordinatorServiceClient::new(connection);
-        let call = client.list_workers(v1::ListWorkersRequest {});
+        let call = client.list_workers(v1::ListWorkersRequest::default());
         match tokio::time::timeout(ANSWER, call).await {
             Ok(Ok(answer)) => {
-                let workers = answer.into_inner().workers.len();
+                let workers = answer.into_inner().workers_total;
                 Check::good(name, format!("{url} answers; it has {workers} workers"))
             }
             Ok(Err(status)) => missing(format!("{url}: {}", status.message())),

@@ -83,8 +83,8 @@ pub(crate) struct CreateArgs {
     /// Limit of its own, such as agents=20; may be repeated [default: those of its role]
     ///
     /// The limits are agents, tournaments (running ones), games (of running tournaments),
-    /// stored-tournaments (in any state), upload-bytes, streams (open ones),
-    /// requests-per-second, and for what each agent asks: agent-memory-mib, agent-scratch-mib,
+    /// stored-tournaments (in any state), upload-bytes, upload-idle-seconds, streams (open
+    /// ones), requests-per-second, and for what each agent asks: agent-memory-mib, agent-scratch-mib,
     /// agent-processes, agent-cpus, agent-cpu-seconds and agent-start-seconds. A token of a
     /// viewer or worker has only streams and requests-per-second; that of an administrator
     /// has none. The value unlimited removes a limit.

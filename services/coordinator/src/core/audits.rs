@@ -34,6 +34,18 @@ pub(super) const CLAIMED: usize = 6;
 /// Document of the key that decides which games are audited.
 pub(super) const KEY: &str = "audit_key";
 
+/// What compared games showed.
+#[derive(Default)]
+struct Settlement {
+    /// What has to be stored.
+    changes: Vec<Change>,
+    /// The third plays.
+    thirds: BTreeSet<u64>,
+    /// Games that differ, and whose difference names the agent whose move differs first. One that an owner
+    /// alone reported does not.
+    named: BTreeSet<u64>,
+}
+
 impl AuditStatus {
     /// The state of differences only.
     pub(super) fn of(differing: &Differing) -> Self {
@@ -215,8 +227,12 @@ impl Core {
     /// Stores differences and results of audits after comparisons, all at once. Answers when they
     /// and all earlier changes are durable.
     pub(crate) fn compared(&mut self, compared: &Comparison, reply: Reply<()>) {
-        let (mut changes, thirds) = match self.audited(compared) {
-            Ok(audited) => audited,
+        let Settlement {
+            mut changes,
+            thirds,
+            named,
+        } = match self.audited(compared) {
+            Ok(settlement) => settlement,
             Err(error) => {
                 let _ = reply.send(Err(error));
                 return;
@@ -225,7 +241,7 @@ impl Core {
         for (index, difference) in &compared.differences {
             // The difference of a third play is that of the dispute.
             if !thirds.contains(index) {
-                changes.extend(self.differs(difference));
+                changes.extend(self.differs(difference, named.contains(index)));
             }
         }
         let id = &compared.info.id;
@@ -362,13 +378,13 @@ impl Core {
         self.writer.put(changes, (id.to_owned(), status), reply);
     }
 
-    /// Settles the audits among compared games. Returns the changes to store, and the third plays.
-    fn audited(&mut self, compared: &Comparison) -> Result<(Vec<Change>, BTreeSet<u64>), Error> {
+    /// Settles the audits among compared games, and disputes other durable games of which this record differs.
+    fn audited(&mut self, compared: &Comparison) -> Result<Settlement, Error> {
         let id = &*compared.info.id;
         // If the worker is gone, its audits wait again.
         let worker = self.find_worker(&compared.by);
         let (Some(number), Some(worker)) = (self.entry(id)?.number, worker) else {
-            return Ok((Vec::new(), BTreeSet::new()));
+            return Ok(Settlement::default());
         };
         // Before the audits end: after the last one, the processes of the games are forgotten.
         let mut changed = BTreeSet::new();
@@ -403,9 +419,12 @@ impl Core {
         for &index in &compared.unread {
             self.ledger.abandon_audit(number, index, worker);
         }
-        let (mut changes, mut thirds) = (Vec::new(), BTreeSet::new());
+        let mut all = Settlement::default();
         for &(index, record) in &compared.games {
-            let settled = self.ledger.settle_audit(number, index, worker, record);
+            let mut settled = self.ledger.settle_audit(number, index, worker, record);
+            if settled == Settled::Nothing {
+                settled = self.ledger.dispute_report(number, index, worker, record);
+            }
             match settled {
                 Settled::Nothing => continue,
                 Settled::Sampled => {
@@ -416,11 +435,15 @@ impl Core {
                     }
                 }
                 Settled::Disputed(dispute) => {
-                    changes.push(disputes::open(&compared.info, index, &dispute))
+                    all.changes
+                        .push(disputes::open(&compared.info, index, &dispute));
+                    if !self.ledger.contradicts_itself(&dispute) {
+                        all.named.insert(index);
+                    }
                 }
                 Settled::Third(dispute, confirmed, charged) => {
-                    thirds.insert(index);
-                    changes.extend(self.settled(
+                    all.thirds.insert(index);
+                    all.changes.extend(self.settled(
                         &compared.info,
                         index,
                         dispute,
@@ -428,11 +451,15 @@ impl Core {
                         charged,
                     ));
                 }
-                Settled::Agreed | Settled::Differs => {}
+                Settled::Agreed => {}
+                Settled::Differs => {
+                    all.named.insert(index);
+                }
             }
             changed.insert(index);
         }
-        changes.extend(self.stored_audits(&compared.info, number, changed));
-        Ok((changes, thirds))
+        all.changes
+            .extend(self.stored_audits(&compared.info, number, changed));
+        Ok(all)
     }
 }

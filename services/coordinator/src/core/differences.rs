@@ -82,17 +82,21 @@ impl Differing {
 }
 
 impl Core {
-    /// Adds a difference and marks the agent that it names. Returns the changes to store if it is
-    /// new.
-    pub(super) fn differs(&mut self, difference: &v1::Difference) -> Option<Change> {
+    /// Adds a difference and, if `names` is true, marks the agent that it names; else it names none.
+    /// Returns the changes to store if it is new.
+    pub(super) fn differs(&mut self, difference: &v1::Difference, names: bool) -> Option<Change> {
         let (id, index) = difference.game_id.rsplit_once('/')?;
         let entry = self.tournaments.get_mut(id)?;
         let mut agents = entry.info.agents.iter();
-        let named = agents.position(|name| *name == difference.agent);
+        let named = agents.position(|name| names && *name == difference.agent);
         let index = index.parse().ok()?;
         let key = Arc::clone(&entry.info.key);
+        let mut difference = difference.clone();
+        if !names {
+            difference.agent.clear();
+        }
         // A report that comes twice does not name an agent again that a third play acquitted.
-        let added = entry.differing.add(&key, index, difference)?;
+        let added = entry.differing.add(&key, index, &difference)?;
         if let Some(agent) = named {
             entry.differing.name(agent, index);
         }

@@ -8,7 +8,7 @@ use arena_wire::v1::{self, ThirdPlay};
 use super::{Core, change};
 use crate::{
     info::Info,
-    ledger::{Charge, Charged, Confirmed, Dispute, Suspicion, WorkerProcess},
+    ledger::{Charge, Charged, Confirmed, Dispute, Suspicion, WorkerProcess, ppm},
 };
 
 /// Prefix of the keys of disputed games.
@@ -33,6 +33,12 @@ impl StoredDispute {
     pub(super) fn names_agent(&self) -> bool {
         self.third_play
             .is_none_or(|(_, charges_agent)| charges_agent)
+    }
+
+    /// The agent that the third play charges, by number.
+    pub(super) fn charged_agent(&self) -> Option<usize> {
+        let charged = self.third_play.filter(|(_, charges_agent)| *charges_agent);
+        charged.and(self.dispute.agent).map(usize::from)
     }
 
     fn encode(&self) -> Vec<u8> {
@@ -175,8 +181,10 @@ impl Core {
                 true => stored.store(info, index),
                 false => change(Collection::Meta, key(&info.key, index), None),
             });
-            if !charges_agent {
-                entry.differing.acquit(index);
+            match dispute.agent.filter(|_| charges_agent) {
+                Some(agent) => entry.differing.name(agent.into(), index),
+                None if !charges_agent => entry.differing.acquit(index),
+                None => {}
             }
         }
         let process = match charged {
@@ -268,6 +276,14 @@ impl Core {
             return Vec::new();
         };
         let mut notes = Vec::new();
+        let share = entry.document.audit_share;
+        if share.map_or(self.audit_ppm, ppm) == 0 && entry.reported_by.len() > 1 {
+            notes.push(
+                "no game is audited (audit_share = 0): what workers of different owners reported was \
+                 not compared"
+                    .to_owned(),
+            );
+        }
         let status = &entry.audit_status;
         if status.refuted > 0 {
             notes.push(format!(

@@ -52,6 +52,8 @@ pub(super) struct TournamentEntry {
     pub(super) lacks_rules: BTreeSet<WorkerProcess>,
     /// Owners of the workers on which the package of the rules failed, since the last pause.
     pub(super) rules_failed_for: BTreeSet<Option<Owner>>,
+    /// Two of the owners whose workers reported games in this start.
+    pub(super) reported_by: BTreeSet<Owner>,
     /// Agents given up, in the newest lease.
     pub(super) given_up: Vec<u16>,
     /// Games lost without an answer that another owner has not confirmed yet.
@@ -91,6 +93,7 @@ impl TournamentEntry {
             rules_unready: Unready::default(),
             lacks_rules: BTreeSet::new(),
             rules_failed_for: BTreeSet::new(),
+            reported_by: BTreeSet::new(),
             given_up: Vec::new(),
             unconfirmed: 0,
             version: watch::Sender::default(),

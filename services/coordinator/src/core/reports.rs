@@ -151,6 +151,11 @@ impl Core {
         }
         self.metrics
             .reported(ReportOutcome::New, batch.games.len() as u64);
+        let entry = self.tournaments.get_mut(&*batch.info.id);
+        if let Some(entry) = entry.filter(|it| !batch.games.is_empty() && it.reported_by.len() < 2)
+        {
+            entry.reported_by.insert(report.owner);
+        }
         if !batch.games.is_empty() {
             self.batches.insert(id, batch);
         }

@@ -221,8 +221,10 @@ fn read(store: &dyn Store) -> Result<Found, StartError> {
             let named = agents.position(|name| *name == difference.agent);
             let index = difference.game_id.rsplit_once('/');
             let index = index.and_then(|(_, index)| index.parse().ok());
+            let dispute = index.and_then(|index| known.get(&index));
+            let named = named.or_else(|| dispute.and_then(StoredDispute::charged_agent));
             if let Some((agent, index)) = named.zip(index)
-                && known.get(&index).is_none_or(StoredDispute::names_agent)
+                && dispute.is_none_or(StoredDispute::names_agent)
             {
                 entry.differing.name(agent, index);
             }

@@ -100,11 +100,11 @@ impl Parked {
 }
 
 /// The worker's id in messages.
-fn worker_text(worker: WorkerId) -> String {
+pub(super) fn worker_text(worker: WorkerId) -> String {
     format!("w{worker}")
 }
 
-fn worker_number(id: &str) -> Option<WorkerId> {
+pub(super) fn worker_number(id: &str) -> Option<WorkerId> {
     id.strip_prefix('w')?.parse().ok()
 }
 
@@ -485,35 +485,6 @@ impl Core {
         self.unpark = true;
         for entry in self.tournaments.values() {
             entry.touch();
-        }
-    }
-
-    pub(crate) fn list_workers(&self) -> v1::ListWorkersResponse {
-        let workers = self
-            .workers
-            .iter()
-            .map(|(&number, worker)| {
-                let load = self.ledger.load(number).unwrap_or_default();
-                v1::Worker {
-                    worker_id: worker_text(number),
-                    name: worker.request.name.clone(),
-                    version: worker.request.version.clone(),
-                    capacity: worker.request.capacity,
-                    leases: load.leases,
-                    games_leased: load.games,
-                    games_reported: worker.games_reported,
-                    quarantined: self.ledger.is_worker_quarantined(number),
-                    sandbox: worker.sandbox.to_string(),
-                    owner: self
-                        .ledger
-                        .owner_of(number)
-                        .map_or_else(String::new, |it| it.to_string()),
-                }
-            })
-            .collect();
-        v1::ListWorkersResponse {
-            workers,
-            games_waiting: self.ledger.waiting(),
         }
     }
 }

@@ -13,11 +13,13 @@ use arena_wire::{
     limits::{self, Limit, UNLIMITED},
     v1::{Role, TokenLimits},
 };
-use tokio::time::Instant;
+use tokio::{sync::Semaphore, time::Instant};
 
 use crate::error::Error;
 
 const SECOND: Duration = Duration::from_secs(1);
+/// KiB of standings that the watchers of one token may leave unread, of each stream its last message included.
+const UNREAD_KIB_MAX: u32 = 8 << 10;
 
 /// The limits of a token, and what it uses in this process. Agents, tournaments and binaries are
 /// counted where they are stored.
@@ -26,6 +28,8 @@ pub(crate) struct Quota {
     limits: TokenLimits,
     streams: AtomicU64,
     rate: Option<Rate>,
+    /// KiB of standings that watchers may leave unread.
+    unread: Arc<Semaphore>,
 }
 
 impl Quota {
@@ -34,6 +38,7 @@ impl Quota {
             limits,
             streams: AtomicU64::new(0),
             rate: limits.requests_per_second.and_then(Rate::new),
+            unread: Arc::new(Semaphore::new(UNREAD_KIB_MAX as usize)),
         })
     }
 
@@ -50,6 +55,11 @@ impl Quota {
         }
     }
 
+    /// Seconds for which an upload may send nothing, if they are limited.
+    pub(super) fn upload_idle(&self) -> Option<u64> {
+        limits::UPLOAD_IDLE.of(&self.limits)
+    }
+
     /// Counts a request.
     pub(super) fn request(&self) -> Result<(), Error> {
         let Some(rate) = &self.rate else {
@@ -61,6 +71,12 @@ impl Quota {
                 maximum: self.limits.requests_per_second.unwrap_or(UNLIMITED),
                 wait: Some(wait),
             })
+    }
+
+    /// Takes room for a message of a stream, until it is dropped. The largest messages take all.
+    pub(super) fn room(&self, bytes: usize) -> (Arc<Semaphore>, u32) {
+        let kib = u32::try_from(bytes / 1024 + 1).unwrap_or(UNREAD_KIB_MAX);
+        (Arc::clone(&self.unread), kib.min(UNREAD_KIB_MAX))
     }
 
     /// Takes a place for a stream.

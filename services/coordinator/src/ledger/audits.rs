@@ -299,6 +299,28 @@ impl Audits {
         added
     }
 
+    /// Disputes a game that is not being audited. Returns false if another record of it is known, or on its way.
+    pub(super) fn dispute_report(&mut self, index: u64, dispute: Dispute) -> bool {
+        if self.differing.contains(index)
+            || self.sampled.contains(index)
+            || self.out.contains_key(&index)
+            || self.compared.contains_key(&index)
+            || !self.dispute(index, dispute)
+        {
+            return false;
+        }
+        if !self.counts(index) {
+            self.doubted.insert(index);
+            self.due += 1;
+        }
+        self.listed.remove(index);
+        self.alone.remove(index);
+        self.failed.remove(&index);
+        self.audited.insert(index);
+        self.differing.insert(index);
+        true
+    }
+
     /// Lists more games of the sample if the list is empty.
     pub(super) fn find(&mut self, durable: impl Fn(u64) -> bool) {
         let at_hand = self.alone.count + self.out.len() + self.compared.len();
@@ -478,7 +500,7 @@ impl Audits {
         let third = self.disputes.settle(index, hash, of, &owner);
         if let Some((dispute, confirmed, charged)) = third {
             // If the agent is charged, none of its records is the right one.
-            if confirmed == Confirmed::Other && matches!(charged, Charged::Process(_)) {
+            if confirmed != Confirmed::Durable && matches!(charged, Charged::Process(_)) {
                 self.refuted.insert(index);
             }
             return (Settled::Third(dispute, confirmed, charged), by.first);

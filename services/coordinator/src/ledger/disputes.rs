@@ -5,7 +5,8 @@
 //! |---|---|---|
 //! | the durable one | the process that audited the game | stands |
 //! | the audit's | the process that played the game first | is refuted |
-//! | neither | the agent whose move differs first | stands |
+//! | neither, and one owner made both | the process that played the game first | is refuted |
+//! | neither, else | the agent whose move differs first | stands |
 //!
 //! An agent that answers differently now and then makes such games on every process. So as soon as
 //! a second process would be charged for the same agent, the agent is charged, for these and all
@@ -76,10 +77,11 @@ impl Charge {
     }
 
     /// The process that sent the record which the third play confirmed.
-    fn confirmed_process(&self) -> WorkerProcess {
+    fn confirmed_process(&self) -> Option<WorkerProcess> {
         match self.confirmed {
-            Confirmed::Durable => self.dispute.first,
-            Confirmed::Other | Confirmed::Neither => self.dispute.second,
+            Confirmed::Durable => Some(self.dispute.first),
+            Confirmed::Other => Some(self.dispute.second),
+            Confirmed::Neither => None,
         }
     }
 }
@@ -210,7 +212,10 @@ impl Disputes {
         let confirmed = match differing {
             None => Confirmed::Durable,
             Some(hash) if hash == dispute.hash => Confirmed::Other,
-            Some(_) => return Some((dispute, Confirmed::Neither, Charged::Agent)),
+            Some(_) if !is_of_one_owner(&dispute, third, &owner) => {
+                return Some((dispute, Confirmed::Neither, Charged::Agent));
+            }
+            Some(_) => Confirmed::Neither,
         };
         let charge = Charge {
             index,
@@ -231,12 +236,11 @@ impl Disputes {
             return Charged::Process(process);
         }
         let of = owner(process);
-        let witnesses = [charge.confirmed_process(), third];
-        let others_contradict = of.is_some()
-            && witnesses.into_iter().all(|it| {
-                let witness = owner(it);
-                witness.is_some() && witness != of
-            });
+        let witnesses = charge.confirmed_process().into_iter().chain([third]);
+        let others_contradict = of.is_some() && { witnesses }.all(|it| {
+            let witness = owner(it);
+            witness.is_some() && witness != of
+        });
         let culprit = self.charged.entry(charge.dispute.agent);
         let culprit = culprit.or_insert_with(|| Culprit::Processes(of.clone(), Vec::new()));
         match culprit {
@@ -266,6 +270,20 @@ impl Disputes {
         self.open
             .iter()
             .map(|(&index, (dispute, _))| (index, dispute))
+    }
+}
+
+/// True if both records come from one owner, and the third one from another; without owners, if both come
+/// from one process.
+fn is_of_one_owner(
+    dispute: &Dispute,
+    third: WorkerProcess,
+    owner: impl Fn(WorkerProcess) -> Option<Owner>,
+) -> bool {
+    let [first, second, third] = [dispute.first, dispute.second, third].map(owner);
+    match (&first, &third) {
+        (Some(_), Some(_)) => first == second && first != third,
+        _ => dispute.first == dispute.second && dispute.first != WorkerProcess::Unknown,
     }
 }
 
@@ -361,6 +379,36 @@ mod tests {
         let games = disputes.take_acquitted();
         let games: Vec<u64> = games.iter().map(|charge| charge.index).collect();
         assert_eq!(games, [0, 1, 2, 3]);
+    }
+
+    #[test]
+    fn two_records_of_one_owner_charge_no_agent() {
+        let owner = |process| match process {
+            WorkerProcess::Process(number) if number < 3 => Some("liar".into()),
+            WorkerProcess::Process(number) => Some(number.to_string().into()),
+            _ => None,
+        };
+        let charged = |disputes: &mut Disputes, [first, second]: [_; 2], hash, owned: bool| {
+            disputes.add(7, dispute(first, second));
+            let owner = |process| owner(process).filter(|_| owned);
+            let settled = disputes.settle(7, hash, THREE, owner);
+            let (_, confirmed, charged) = settled.expect("disputed");
+            (confirmed, charged)
+        };
+        let neither = Some([3; 32]);
+        let mut disputes = Disputes::default();
+        for by in [[ONE, ONE], [TWO, TWO], [ONE, TWO]] {
+            let process = Charged::Process(by[0]);
+            let settled = charged(&mut disputes, by, neither, true);
+            assert_eq!(settled, (Confirmed::Neither, process));
+        }
+        assert!(disputes.take_acquitted().is_empty());
+        // Without owners, the records of two processes are those of strangers.
+        let mut disputes = Disputes::default();
+        let settled = charged(&mut disputes, [ONE, TWO], neither, false);
+        assert_eq!(settled.1, Charged::Agent);
+        let settled = charged(&mut disputes, [ONE, ONE], neither, false);
+        assert_eq!(settled.1, Charged::Process(ONE));
     }
 
     #[test]

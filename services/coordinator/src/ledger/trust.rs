@@ -160,6 +160,55 @@ impl Ledger {
         settled
     }
 
+    /// Disputes a durable game of which a worker reported another record, although it had no audit of it: who
+    /// lied, or which agent, is settled by a third play. [`Settled::Nothing`] if another record is there
+    /// already, or an audit is under way; [`Settled::Differs`] if no game is audited, so that none is played
+    /// again.
+    pub fn dispute_report(
+        &mut self,
+        tournament: TournamentNo,
+        index: u64,
+        worker: WorkerId,
+        record: AuditRecord,
+    ) -> Settled {
+        let of = self.workers.get(&worker).map(|worker| worker.process);
+        let of = of.unwrap_or_default();
+        let entry = self.tournaments.get_mut(&tournament);
+        let (Some(entry), AuditRecord::Differs { hash, agent }) = (entry, record) else {
+            return Settled::Nothing;
+        };
+        if self.quarantined.contains_key(&of) {
+            return Settled::Nothing;
+        }
+        let audits = &mut entry.queue.audits;
+        let dispute = Dispute {
+            first: audits.process(index),
+            second: of,
+            hash,
+            agent,
+        };
+        if !audits.has_sample() {
+            return match self.contradicts_itself(&dispute) {
+                true => Settled::Nothing,
+                false => Settled::Differs,
+            };
+        }
+        let settled = match audits.dispute_report(index, dispute) {
+            true => Settled::Disputed(dispute),
+            false => Settled::Nothing,
+        };
+        self.update_sets(tournament);
+        settled
+    }
+
+    /// True if both records of a dispute come from one of several owners. They do not speak against an agent:
+    /// the owner may have invented either. A single owner is believed.
+    #[must_use]
+    pub fn contradicts_itself(&self, dispute: &Dispute) -> bool {
+        let one_owner = self.processes.have_one_owner(dispute.first, dispute.second);
+        one_owner && self.processes.has_two_owners()
+    }
+
     /// Gives up an audit whose record cannot be compared, until the next start.
     pub fn abandon_audit(&mut self, tournament: TournamentNo, index: u64, worker: WorkerId) {
         if let Some(entry) = self.tournaments.get_mut(&tournament) {

@@ -103,6 +103,12 @@ impl Waiting {
         self.by.values().any(|games| games.contains(&index))
     }
 
+    pub(super) fn remove(&mut self, index: u64) {
+        let removed = self.by.values_mut().filter_map(|games| games.take(&index));
+        self.count -= removed.count();
+        self.by.retain(|_, games| !games.is_empty());
+    }
+
     /// Number of games that a process may replay.
     pub(super) fn count_for(&self, auditor: &Auditor<'_>) -> usize {
         let may = self.by.iter().filter(|(by, _)| auditor.may_replay(**by));

@@ -2,7 +2,8 @@
 
 use std::{
     fs::File,
-    io::{self, Write},
+    io::{self, Read, Write},
+    path::PathBuf,
     time::Duration,
 };
 
@@ -11,19 +12,17 @@ use arena_wire::v1::{self, Role, upload_binary_request::Part};
 use tokio::{sync::mpsc, time::timeout};
 use tonic::{Status, Streaming};
 
-use super::chunks::Chunks;
+use super::chunks::{CHUNK_BYTES, CHUNKS_WAITING};
 use crate::{
     binaries::{may_use, parse_sha256},
     door::Principal,
     error::Error,
-    handle::Handle,
+    handle::{CHUNK_TIMEOUT, Handle},
     messages::Caller,
 };
 
 /// Maximum size of a binary, in bytes.
 const BINARY_BYTES_MAX: u64 = 1 << 30;
-/// Maximum received chunks that wait for the disk.
-const CHUNKS_WAITING: usize = 4;
 
 /// Receives a binary.
 pub(super) async fn upload(
@@ -31,7 +30,7 @@ pub(super) async fn upload(
     mut parts: Streaming<v1::UploadBinaryRequest>,
     by: Principal,
 ) -> Result<v1::UploadBinaryResponse, Status> {
-    let idle_max = handle.chunk_timeout();
+    let idle_max = by.upload_idle_max();
     let header = match next(&mut parts, idle_max)
         .await?
         .and_then(|first| first.part)
@@ -60,69 +59,47 @@ pub(super) async fn upload(
     let _place = handle.upload_place()?;
     let space = handle.with_store(move |store| Ok(store.reserve_upload(size)?));
     let space = space.await?;
-    let (sender, mut chunks) = mpsc::channel::<Vec<u8>>(CHUNKS_WAITING);
-    let (done, complete) = tokio::sync::oneshot::channel::<()>();
-    let writing = tokio::spawn({
-        let handle = handle.clone();
-        async move {
-            handle
-                .with_store(move |store| {
-                    let _space = space;
-                    let mut upload = store.begin_binary(sha256)?;
-                    while let Some(chunk) = chunks.blocking_recv() {
-                        upload.write_all(&chunk).map_err(|error| StoreError::Io {
-                            action: "write".to_owned(),
-                            path: "an uploaded binary".into(),
-                            cause: error.to_string(),
-                        })?;
-                    }
-                    // An incomplete stream leaves nothing behind.
-                    if complete.blocking_recv().is_ok() {
-                        upload.commit()?;
-                        open.complete(store, sha256)?;
-                    }
-                    Ok(())
-                })
-                .await
+    let begin = handle.with_store(move |store| Ok(store.begin_binary(sha256)?));
+    let mut upload = begin.await?;
+    let mut received = 0;
+    while let Some(message) = next(&mut parts, idle_max).await? {
+        let Some(Part::Chunk(chunk)) = message.part else {
+            return Err(invalid("an upload has only one header"));
+        };
+        received += chunk.len() as u64;
+        if received > size {
+            break;
         }
-    });
-    let received = receive(&mut parts, size, idle_max, sender).await;
-    match received {
-        // The writer waits for it, or has failed and reports the reason below.
-        Ok(received) if received == size => drop(done.send(())),
-        _ => drop(done),
+        // A slow sender holds no thread: only a write does.
+        let write = handle.with_store(move |_| {
+            let written = upload.write_all(&chunk).map(|()| upload);
+            written.map_err(|error| io_error("write", "an uploaded binary", &error))
+        });
+        upload = write.await?;
     }
-    // Its room is free before the answer.
-    let written = writing.await.unwrap_or(Err(Error::Draining));
-    let received = received?;
-    written?;
     if received != size {
         return Err(invalid(format!(
             "the header announced {size} bytes, but {received} arrived"
         )));
     }
+    let complete = handle.with_store(move |store| {
+        upload.commit()?;
+        open.complete(store, sha256)?;
+        // Its room is free before the answer.
+        drop(space);
+        Ok(())
+    });
+    complete.await?;
     tracing::info!(sha256 = header.sha256, size, "binary uploaded");
     Ok(answer(false))
 }
 
-/// Passes chunks to the writer, and returns the number of received bytes.
-async fn receive(
-    parts: &mut Streaming<v1::UploadBinaryRequest>,
-    size: u64,
-    idle_max: Duration,
-    sender: mpsc::Sender<Vec<u8>>,
-) -> Result<u64, Status> {
-    let mut received = 0;
-    while let Some(message) = next(parts, idle_max).await? {
-        let Some(Part::Chunk(chunk)) = message.part else {
-            return Err(invalid("an upload has only one header"));
-        };
-        received += chunk.len() as u64;
-        if received > size || sender.send(chunk).await.is_err() {
-            break;
-        }
-    }
-    Ok(received)
+fn io_error(action: &str, path: impl Into<PathBuf>, error: &io::Error) -> Error {
+    Error::Store(StoreError::Io {
+        action: action.to_owned(),
+        path: path.into(),
+        cause: error.to_string(),
+    })
 }
 
 /// The next part of an upload.
@@ -161,17 +138,45 @@ pub(super) async fn fetch(
     let path = handle.with_store(move |store| Ok(store.binary_path(&binary)));
     let path = path.await?.ok_or(Error::UnknownBinary { sha256 })?;
     let place = handle.download_place(by)?;
-    let (mut out, receiver) = Chunks::new(place, |chunk| v1::FetchBinaryResponse { chunk });
-    tokio::task::spawn_blocking(move || {
-        let sent = File::open(&path).and_then(|mut file| io::copy(&mut file, &mut out));
-        if let Err(error) = sent.and_then(|_| out.flush()) {
-            let error = StoreError::Io {
-                action: "read".to_owned(),
-                path,
-                cause: error.to_string(),
-            };
-            out.end(Err(Error::from(error).into()));
+    let (sender, receiver) = mpsc::channel(CHUNKS_WAITING);
+    let handle = handle.clone();
+    tokio::spawn(async move {
+        let _place = place;
+        if let Err(error) = send(&handle, path, &sender).await {
+            // A reader that is gone needs no reason.
+            let _ = timeout(CHUNK_TIMEOUT, sender.send(Err(error.into()))).await;
         }
     });
     Ok(receiver)
+}
+
+/// Sends a file in chunks, until its reader is gone or stops reading.
+async fn send(
+    handle: &Handle,
+    path: PathBuf,
+    sender: &mpsc::Sender<Result<v1::FetchBinaryResponse, Status>>,
+) -> Result<(), Error> {
+    let open = path.clone();
+    let file = handle
+        .with_store(move |_| File::open(&open).map_err(|error| io_error("open", &open, &error)));
+    let mut file = file.await?;
+    loop {
+        let of = path.clone();
+        // A slow reader holds no thread: only reading the file does.
+        let read = handle.with_store(move |_| {
+            let mut chunk = Vec::with_capacity(CHUNK_BYTES);
+            let read = (&mut file).take(CHUNK_BYTES as u64).read_to_end(&mut chunk);
+            let read = read.map(|_| (file, chunk));
+            read.map_err(|error| io_error("read", &of, &error))
+        });
+        let (rest, chunk) = read.await?;
+        file = rest;
+        if chunk.is_empty() {
+            return Ok(());
+        }
+        let sending = sender.send(Ok(v1::FetchBinaryResponse { chunk }));
+        if !matches!(timeout(CHUNK_TIMEOUT, sending).await, Ok(Ok(()))) {
+            return Ok(());
+        }
+    }
 }

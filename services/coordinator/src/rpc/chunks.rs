@@ -8,9 +8,9 @@ use tonic::Status;
 use crate::handle::CHUNK_TIMEOUT;
 
 /// Bytes of a message.
-const CHUNK_BYTES: usize = 256 << 10;
+pub(super) const CHUNK_BYTES: usize = 256 << 10;
 /// Maximum messages that wait for a slow reader.
-const CHUNKS_WAITING: usize = 8;
+pub(super) const CHUNKS_WAITING: usize = 8;
 
 /// Collects bytes into messages, up to a flush.
 pub(super) struct Chunks<T, P> {

@@ -1,16 +1,17 @@
 //! The service for users.
 
-use std::{collections::BTreeSet, pin::Pin, sync::Arc};
+use std::{collections::BTreeSet, sync::Arc};
 
 use arena_model::GameId;
 use arena_store::{Collection, Store, StoredGame};
 use arena_wire::v1::{self, TournamentState, coordinator_service_server::CoordinatorService};
 use prost::Message;
-use tokio::sync::mpsc;
-use tokio_stream::{Stream, wrappers::ReceiverStream};
+use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status, Streaming};
 
-use super::{Answer, audits, backup, binaries, endpoints, pages, principal, sealed, standings};
+use super::{
+    Answer, audits, backup, binaries, endpoints, pages, principal, sealed, standings, watch,
+};
 use crate::{
     core::{Core, disputes, sealed::SEALED},
     door::Principal,
@@ -305,8 +306,7 @@ impl CoordinatorService for CoordinatorRpc {
         }))
     }
 
-    type WatchTournamentStream =
-        Pin<Box<dyn Stream<Item = Result<v1::WatchTournamentResponse, Status>> + Send>>;
+    type WatchTournamentStream = watch::Messages;
 
     async fn watch_tournament(
         &self,
@@ -315,20 +315,20 @@ impl CoordinatorService for CoordinatorRpc {
         let by = principal(&request);
         let id = request.into_inner().tournament_id;
         // An unknown id is reported as the answer, not in the stream.
-        let watched = id.clone();
+        let (watched, of) = (id.clone(), by.clone());
         let watch =
-            move |core: &mut Core| Ok((core.watch(&watched)?, core.sees_audits(&watched, &by)?));
+            move |core: &mut Core| Ok((core.watch(&watched)?, core.sees_audits(&watched, &of)?));
         let (versions, sees_audits) = self.handle.ask(watch).await?;
-        let (sender, receiver) = mpsc::channel(1);
-        let handle = self.handle.clone();
-        tokio::spawn(async move {
-            match standings::watch(&handle, &id, versions, sees_audits, &sender).await {
-                Ok(()) | Err(Error::Draining) => {}
-                // A watcher that is gone needs no reason.
-                Err(error) => drop(sender.send(Err(error.into())).await),
-            }
-        });
-        Ok(Response::new(Box::pin(ReceiverStream::new(receiver))))
+        let watched = watch::Watched {
+            id,
+            versions,
+            sees_audits,
+            by,
+        };
+        Ok(Response::new(watch::Messages::of(
+            self.handle.clone(),
+            watched,
+        )))
     }
 
     async fn get_standings(
@@ -460,10 +460,21 @@ impl CoordinatorService for CoordinatorRpc {
 
     async fn list_workers(
         &self,
-        _: Request<v1::ListWorkersRequest>,
+        request: Request<v1::ListWorkersRequest>,
     ) -> Answer<v1::ListWorkersResponse> {
-        let workers = self.handle.ask(|core| Ok(core.list_workers())).await?;
-        Ok(Response::new(workers))
+        let request = request.into_inner();
+        let page_size = request.page_size;
+        // One more than fits shows that more follow.
+        let most = pages::size(page_size) + 1;
+        let list = move |core: &mut Core| core.list_workers(&request.page_token, most);
+        let found = self.handle.ask(list).await?;
+        let (workers, more) = pages::first(found.workers, page_size, v1::Worker::encoded_len);
+        let next = workers.last().filter(|_| more);
+        Ok(Response::new(v1::ListWorkersResponse {
+            next_page_token: next.map_or_else(String::new, |it| it.worker_id.clone()),
+            workers,
+            ..found
+        }))
     }
 
     type BackupStoreStream = ReceiverStream<Result<v1::BackupStoreResponse, Status>>;

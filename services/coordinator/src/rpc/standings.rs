@@ -3,7 +3,6 @@
 use std::{
     collections::{HashMap, HashSet},
     sync::Arc,
-    time::Duration,
 };
 
 use arena_tournament::{
@@ -12,23 +11,18 @@ use arena_tournament::{
     ratings::{ELO, PRIOR},
 };
 use arena_wire::v1;
-use tokio::sync::mpsc;
-use tonic::Status;
 
 use crate::{
-    core::{ComparedStandings, Core, is_over},
+    core::{ComparedStandings, Core},
     door::Principal,
     error::Error,
     handle::Handle,
     info::Info,
     loading::reload,
-    messages::Version,
     places,
-    rpc::{audits, comparisons::Of, estimates::flat},
+    rpc::{comparisons::Of, estimates::flat},
 };
 
-/// Interval between two messages of a watch.
-const WATCH_STEP: Duration = Duration::from_millis(250);
 /// Maximum number of agents with which pairs are reported without being requested.
 const AGENTS_PAIRED: usize = 32;
 /// Maximum number of agents with which the pairs fit a message.
@@ -245,7 +239,7 @@ fn pair(compared: Compared) -> v1::PairStanding {
 const NO_MORE: u64 = u64::MAX;
 
 /// Asks for something of a tournament's results, which are loaded first if needed.
-async fn loaded<T: Send + 'static>(
+pub(super) async fn loaded<T: Send + 'static>(
     handle: &Handle,
     id: &str,
     read: impl Fn(&mut Core, &str) -> Result<Option<T>, Error> + Copy + Send + 'static,
@@ -316,54 +310,4 @@ async fn earlier(
         evidence,
         changes: NO_MORE,
     })
-}
-
-/// Sends the standings at once and after changes, until the tournament is over or the
-/// coordinator stops.
-pub(super) async fn watch(
-    handle: &Handle,
-    id: &str,
-    mut versions: tokio::sync::watch::Receiver<Version>,
-    sees_audits: bool,
-    sender: &mpsc::Sender<Result<v1::WatchTournamentResponse, Status>>,
-) -> Result<(), Error> {
-    let mut stopping = handle.stopping.clone();
-    let mut changed = true;
-    loop {
-        changed |= matches!(versions.has_changed(), Ok(true));
-        versions.mark_unchanged();
-        let mut standing = loaded(handle, id, Core::shown).await?;
-        let over = is_over(standing.state());
-        if !sees_audits && !over {
-            let standings = standing.standings.as_mut();
-            standings
-                .into_iter()
-                .for_each(|it| audits::hide_open(&mut it.audits));
-        }
-        if sender.send(Ok(standing)).await.is_err() || over || *stopping.borrow_and_update() {
-            return Ok(());
-        }
-        // A receiver of its own: `wait_for` marks each change that it looks at as seen.
-        let mut ends = versions.clone();
-        tokio::select! {
-            () = tokio::time::sleep(WATCH_STEP) => {}
-            // The end is sent at once, because callers often wait for it.
-            _ = ends.wait_for(|version| version.over) => changed = true,
-            _ = stopping.changed() => continue,
-            () = sender.closed() => return Ok(()),
-        }
-        // The message may have been slightly old. After this interval, which is longer than that,
-        // the standings are sent once more.
-        if std::mem::take(&mut changed) {
-            continue;
-        }
-        tokio::select! {
-            ended = versions.changed() => match ended {
-                Ok(()) => changed = true,
-                Err(_) => return Ok(()),
-            },
-            _ = stopping.changed() => {}
-            () = sender.closed() => return Ok(()),
-        }
-    }
 }

@@ -263,7 +263,7 @@ async fn uses_are_counted() {
     assert!(welcome.is_some());
     assert_eq!(earlier.message().await.expect("ended"), None);
     let mut viewer = arena.user(&arena.admin);
-    let here = viewer.list_workers(v1::ListWorkersRequest {}).await;
+    let here = viewer.list_workers(v1::ListWorkersRequest::default()).await;
     let here = here.expect("an admin").into_inner().workers;
     assert!(here.len() <= 2, "{here:?}");
 }

@@ -213,7 +213,7 @@ async fn fleet_is_listed() {
     let lease = worker.lease().await;
     let fleet = arena
         .coordinator
-        .list_workers(v1::ListWorkersRequest {})
+        .list_workers(v1::ListWorkersRequest::default())
         .await;
     let fleet = fleet.expect("answered").into_inner();
     let games = lease.games.len() as u64;
@@ -224,6 +224,38 @@ async fn fleet_is_listed() {
         (fleet.workers[0].leases, fleet.workers[0].games_leased),
         (1, games)
     );
+}
+
+#[tokio::test]
+async fn workers_are_listed_in_pages() {
+    let mut arena = Fixture::new().await;
+    let mut workers = Vec::new();
+    for name in ["one", "two", "three", "four", "five"] {
+        workers.push(arena.join(name).await);
+    }
+    let mut request = v1::ListWorkersRequest {
+        page_size: 2,
+        ..Default::default()
+    };
+    let mut pages = Vec::new();
+    loop {
+        let page = arena.coordinator.list_workers(request.clone()).await;
+        let page = page.expect("answered").into_inner();
+        assert_eq!(page.workers_total, 5);
+        let names = page.workers.into_iter().map(|worker| worker.name);
+        pages.push(names.collect::<Vec<_>>());
+        request.page_token = page.next_page_token;
+        if request.page_token.is_empty() {
+            break;
+        }
+    }
+    assert_eq!(
+        pages,
+        [vec!["one", "two"], vec!["three", "four"], vec!["five"]]
+    );
+    request.page_token = "no such page".to_owned();
+    let answer = arena.coordinator.list_workers(request).await;
+    refused(answer, Code::InvalidArgument, reasons::PAGE_TOKEN_INVALID);
 }
 
 #[tokio::test]

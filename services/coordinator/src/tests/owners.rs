@@ -41,7 +41,7 @@ async fn join(arena: &Guarded, name: &str, process: u64) -> FakeWorker {
 /// Name, owner and quarantine of each worker.
 async fn fleet(arena: &Guarded) -> Vec<(String, String, bool)> {
     let mut admin = arena.user(&arena.admin);
-    let workers = admin.list_workers(v1::ListWorkersRequest {}).await;
+    let workers = admin.list_workers(v1::ListWorkersRequest::default()).await;
     let workers = workers.expect("answered").into_inner().workers;
     let of = workers.into_iter();
     of.map(|it| (it.name, it.owner, it.quarantined)).collect()
@@ -62,6 +62,70 @@ async fn ticket_is_of_no_use_to_another_token() {
     let text = super::limits::metrics(&arena).await;
     let series = "arena_requests_refused_total{reason=\"NOT_LEASED\"} 1";
     assert!(text.contains(series), "{text}");
+}
+
+/// The state of audits, and the agents that are shown as not deterministic.
+async fn shown(arena: &Guarded) -> (v1::Audits, usize) {
+    let mut admin = arena.user(&arena.admin);
+    let listed = v1::ListTournamentsRequest::default();
+    let listed = admin.list_tournaments(listed).await.expect("answered");
+    let [tournament] = &listed.into_inner().tournaments[..] else {
+        panic!("one tournament");
+    };
+    let request = v1::GetStandingsRequest {
+        tournament_id: tournament.tournament_id.clone(),
+        ..Default::default()
+    };
+    let standings = admin.get_standings(request).await.expect("answered");
+    let standings = standings.into_inner().standings.expect("standings");
+    let agents = standings.agents.into_iter();
+    let named = agents.filter(|agent| agent.non_deterministic).count();
+    (tournament.audits.unwrap_or_default(), named)
+}
+
+#[tokio::test]
+async fn second_record_of_one_owner_charges_its_worker() {
+    for honest_winner in [0, 1, 2] {
+        let options = Options {
+            audit_share: 1.0,
+            ..options(memory())
+        };
+        let arena = Guarded::with(options, Token::draw().expect("random numbers")).await;
+        let start = v1::StartTournamentRequest {
+            spec_toml: SPEC.to_owned(),
+            ..Default::default()
+        };
+        let mut admin = arena.user(&arena.admin);
+        admin.start_tournament(start).await.expect("started");
+        let mut honest = join(&arena, "honest", 8).await;
+        let mut liar = join(&arena, "liar", 7).await;
+        let lease = liar.lease().await;
+        liar.play(&lease).await;
+        let game = &lease.games[0];
+        for winner in [1, 2, 1] {
+            let answer = liar.report(&lease, vec![won(game, winner)]).await;
+            assert_eq!(answer.expect("taken").differing, [game.index]);
+        }
+        let (audits, named) = shown(&arena).await;
+        assert_eq!((audits.differing, audits.disputed, named), (1, 1, 0));
+
+        while let Some(lease) = honest.try_lease(0).await.expect("answered") {
+            let winner = |index| {
+                if index == game.index {
+                    honest_winner
+                } else {
+                    0
+                }
+            };
+            let games = lease.games.iter().map(|it| won(it, winner(it.index)));
+            honest.report(&lease, games.collect()).await.expect("taken");
+        }
+        let (audits, named) = shown(&arena).await;
+        let refuted = u64::from(honest_winner != 0);
+        assert_eq!((audits.disputed, audits.refuted, named), (0, refuted, 0));
+        let quarantined: Vec<bool> = fleet(&arena).await.into_iter().map(|it| it.2).collect();
+        assert_eq!(quarantined, [false, true]);
+    }
 }
 
 #[tokio::test]

@@ -127,7 +127,9 @@ async fn liar_is_quarantined() {
     let mut honest = arena.join("honest").await;
     let again = honest.lease().await;
     assert_eq!(again.games[0].index, lease.games[0].index);
-    let fleet = arena.coordinator.list_workers(v1::ListWorkersRequest {});
+    let fleet = arena
+        .coordinator
+        .list_workers(v1::ListWorkersRequest::default());
     let fleet = fleet.await.expect("answered").into_inner().workers;
     let marks = fleet.iter().map(|it| (&*it.name, it.quarantined));
     assert_eq!(

@@ -31,6 +31,22 @@ fn trail_continues_after_restart() {
 }
 
 #[test]
+fn hidden_characters_are_escaped_in_the_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let target = "a\u{1b}[2J\u{202e}\u{9b}é";
+    open(folder.path()).expect("a file").record(event(target));
+    open(folder.path()).expect("a file").record(event("next"));
+    let expected = [target, "next"].map(str::to_owned).to_vec();
+    assert_eq!(targets(folder.path()), (expected, Ok(())), "the same value");
+    let text = fs::read_to_string(folder.path().join(EVENTS_FILE)).expect("text");
+    let hidden = text
+        .chars()
+        .filter(|&c| c != '\n' && arena_model::is_hidden(c));
+    assert_eq!(hidden.count(), 0, "{text}");
+    assert!(text.contains("\\u202e") && text.contains('é'), "{text}");
+}
+
+#[test]
 fn full_file_is_followed_by_another() {
     let folder = tempfile::tempdir().expect("a folder");
     let data = folder.path();

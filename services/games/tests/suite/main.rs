@@ -17,4 +17,5 @@ mod openings;
 mod oware;
 mod positions;
 mod rules;
+mod substitutes;
 mod support;

@@ -14,7 +14,7 @@ use crate::spec::{GamePlay, score_number};
 pub(super) struct Policies {
     /// Consequence of faults; none if it is not known.
     pub(super) on_fault: Option<FaultPolicy>,
-    ask_forced: bool,
+    pub(super) ask_forced: bool,
     adjudication: AdjudicationRules,
 }
 

@@ -3,8 +3,7 @@
 use std::fmt::Debug;
 
 use arena_engine::{
-    AnyGame, CheckError, Checked, Described, DiceError, FaultPolicy, ReplayError, Seat,
-    Termination, forfeit_placement,
+    AnyGame, CheckError, Checked, Described, DiceError, ReplayError, Termination, forfeit_placement,
 };
 use sha2::{Digest, Sha256};
 
@@ -125,7 +124,7 @@ impl GameRecord {
             same("luck", &self.luck, &luck)?;
         }
         self.check_block()?;
-        self.check_faults(game, outcome.to_move, policies.on_fault)?;
+        self.check_faults(game, outcome.to_move, policies)?;
         if self.termination == Termination::Adjudication {
             return self.check_adjudication(game, &outcome, policies);
         }
@@ -153,81 +152,6 @@ impl GameRecord {
         }
         let computed = format!("{} or {}", blocks[0], blocks[1]);
         Err(VerifyError::differs("block", self.block, computed))
-    }
-
-    /// Checks that each fault belongs to a seat that had to decide, and that the game went
-    /// on as the policy says. `to_move` is the seat to decide after the last event.
-    fn check_faults(
-        &self,
-        game: &dyn AnyGame,
-        to_move: Option<Seat>,
-        on_fault: Option<FaultPolicy>,
-    ) -> Result<(), VerifyError> {
-        let is_forfeit = self.termination == Termination::Forfeit;
-        // Records of version 1 do not name the policy.
-        let forfeits = on_fault.map_or(is_forfeit, |policy| policy == FaultPolicy::Forfeit);
-        if is_forfeit != (forfeits && !self.faults.is_empty()) {
-            let computed = match self.faults.is_empty() {
-                true => "a game without a fault",
-                false if forfeits => "forfeit, because of its fault",
-                false => "a game with on_fault = \"random-move\"",
-            };
-            let stated = self.termination.name();
-            return Err(VerifyError::differs("termination", stated, computed));
-        }
-        if self.faults.is_empty() {
-            return Ok(());
-        }
-        let mut deciding: Vec<Option<Seat>> = Vec::new();
-        game.replay(&self.events, &mut |described| {
-            if described.event.is_action() {
-                deciding.push(described.seat);
-            }
-        })?;
-        deciding.push(to_move);
-        let mut before: Option<u32> = None;
-        for (place, fault) in self.faults.iter().enumerate() {
-            let problem = match deciding.get(fault.ply as usize).copied().flatten() {
-                None => Some(format!(
-                    "no seat decides at that ply (the game has {} plies)",
-                    self.plies
-                )),
-                Some(seat) if seat != fault.seat => {
-                    Some(format!("seat {seat} decides at that ply"))
-                }
-                Some(_) if fault.ply < self.opening_plies => {
-                    Some("moves of the opening are not chosen by agents".to_owned())
-                }
-                Some(_) if before.is_some_and(|before| fault.ply <= before) => Some(
-                    "a move has at most one fault, and faults are in the order of plies".to_owned(),
-                ),
-                Some(_)
-                    if forfeits && self.faults[..place].iter().any(|it| it.seat == fault.seat) =>
-                {
-                    Some("the seat forfeited before".to_owned())
-                }
-                Some(_) => {
-                    let ends = forfeits && self.seats.len() == 2;
-                    match fault.ply == self.plies {
-                        at_end if at_end == ends => None,
-                        true => {
-                            Some("a random move replaces it, but the record has none".to_owned())
-                        }
-                        false => Some("it ends the game, but the record continues".to_owned()),
-                    }
-                }
-            };
-            before = Some(fault.ply);
-            if let Some(problem) = problem {
-                return Err(VerifyError::Fault {
-                    kind: fault.kind.name(),
-                    seat: fault.seat,
-                    ply: fault.ply,
-                    problem,
-                });
-            }
-        }
-        Ok(())
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::{future::pending, time::Duration};
 
-use arena_access::Token;
 use arena_wire::{
     limits,
     v1::{self, Role, upload_binary_request::Part, worker_service_client::WorkerServiceClient},
@@ -12,14 +11,10 @@ use tokio_stream::StreamExt;
 use tonic::Code;
 
 use super::{
-    super::{
-        agents::{parts, sha256},
-        door::Guarded,
-        fixture::{memory, options},
-    },
+    super::agents::{parts, sha256},
     BYTES, content, guarded, limit_reached, limited, of_limit, upload,
 };
-use crate::{Options, handle::OWN_DOWNLOADS_MAX};
+use crate::handle::OWN_DOWNLOADS_MAX;
 
 /// An upload that stands still ends within this time.
 const UPLOAD_MAX: Duration = Duration::from_secs(30);
@@ -44,12 +39,11 @@ async fn stored_binaries_count() {
 
 #[tokio::test]
 async fn idle_upload_ends_and_frees_its_room() {
-    let options = Options {
-        chunk_timeout: Duration::from_millis(200),
-        ..options(memory())
-    };
-    let arena = Guarded::with(options, Token::draw().expect("random numbers")).await;
-    let mut user = limited(&arena, &limits::UPLOAD_BYTES, BYTES as u64).await;
+    let arena = guarded().await;
+    let mut token = of_limit(&limits::UPLOAD_BYTES, BYTES as u64);
+    limits::UPLOAD_IDLE.set(token.limits.get_or_insert_default(), Some(1));
+    let token = arena.try_create(token, 0).await.expect("created");
+    let mut user = arena.user(&token);
     for streams in 1..=2 {
         let bytes = content("idle");
         let started = parts(&sha256(&bytes), &bytes).take(streams);

@@ -1061,16 +1061,24 @@ class Difference(_message.Message):
     def __init__(self, game_id: _Optional[str] = ..., durable_hash: _Optional[str] = ..., other_hash: _Optional[str] = ..., worker: _Optional[str] = ..., event: _Optional[int] = ..., agent: _Optional[str] = ..., hash_only: bool = ..., dice: _Optional[str] = ..., durable_worker: _Optional[str] = ..., third_play: _Optional[_Union[ThirdPlay, str]] = ..., charges_agent: bool = ...) -> None: ...
 
 class ListWorkersRequest(_message.Message):
-    __slots__ = ()
-    def __init__(self) -> None: ...
+    __slots__ = ("page_size", "page_token")
+    PAGE_SIZE_FIELD_NUMBER: _ClassVar[int]
+    PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    page_size: int
+    page_token: str
+    def __init__(self, page_size: _Optional[int] = ..., page_token: _Optional[str] = ...) -> None: ...
 
 class ListWorkersResponse(_message.Message):
-    __slots__ = ("workers", "games_waiting")
+    __slots__ = ("workers", "games_waiting", "next_page_token", "workers_total")
     WORKERS_FIELD_NUMBER: _ClassVar[int]
     GAMES_WAITING_FIELD_NUMBER: _ClassVar[int]
+    NEXT_PAGE_TOKEN_FIELD_NUMBER: _ClassVar[int]
+    WORKERS_TOTAL_FIELD_NUMBER: _ClassVar[int]
     workers: _containers.RepeatedCompositeFieldContainer[Worker]
     games_waiting: int
-    def __init__(self, workers: _Optional[_Iterable[_Union[Worker, _Mapping]]] = ..., games_waiting: _Optional[int] = ...) -> None: ...
+    next_page_token: str
+    workers_total: int
+    def __init__(self, workers: _Optional[_Iterable[_Union[Worker, _Mapping]]] = ..., games_waiting: _Optional[int] = ..., next_page_token: _Optional[str] = ..., workers_total: _Optional[int] = ...) -> None: ...
 
 class Worker(_message.Message):
     __slots__ = ("worker_id", "name", "version", "capacity", "leases", "games_leased", "games_reported", "quarantined", "sandbox", "owner")
