@@ -43,7 +43,8 @@ const CONNECTIONS: usize = 128;
 const BUSY: usize = 60;
 const SILENT: usize = 200;
 /// Maximum uploads at a time, and downloads of users. Their bytes are more than a connection buffers.
-const TRANSFERS: usize = 16;
+const UPLOADS: usize = 36;
+const DOWNLOADS: usize = 16;
 const BINARY_BYTES: usize = 16 << 20;
 
 /// Starts a coordinator that may open a number of files.
@@ -121,13 +122,13 @@ async fn stall_transfers(connection: Connection) -> Vec<Streaming<v1::FetchBinar
     }));
     let uploaded = user.upload_binary(tokio_stream::iter(parts)).await;
     uploaded.expect("there is room");
-    for number in 1..TRANSFERS {
+    for number in 1..UPLOADS {
         let first = tokio_stream::once(header(sha256(&number.to_string()), 1));
         let mut user = user.clone();
         tokio::spawn(async move { user.upload_binary(first.chain(pending())).await });
     }
     let mut downloads = Vec::new();
-    for _ in 1..TRANSFERS {
+    for _ in 1..DOWNLOADS {
         let request = v1::FetchBinaryRequest {
             sha256: whole.clone(),
             ..v1::FetchBinaryRequest::default()
@@ -136,6 +137,18 @@ async fn stall_transfers(connection: Connection) -> Vec<Streaming<v1::FetchBinar
         downloads.push(download.expect("there is room").into_inner());
     }
     downloads
+}
+
+#[test]
+fn coordinator_without_files_for_its_store_does_not_start() {
+    let world = World::new();
+    let start = ["coordinator", "--data", "data", "--listen", "127.0.0.1:0"];
+    let mut command = world.command("prlimit");
+    let files = RESERVED + 15;
+    command.arg(format!("--nofile={files}:{files}"));
+    command.arg(arena()).args(start);
+    let expected = format!("may open {files} files, and a coordinator needs 272");
+    world.run(command).fails(1, &[&expected, "ulimit -n"]);
 }
 
 #[test]

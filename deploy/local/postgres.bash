@@ -10,17 +10,17 @@ if $is_root; then
         owner=$(stat -c %u "$data")
         group=$(stat -c %g "$data")
     else
-        user=postgres
-        id -u "$user" >/dev/null 2>&1 || user=nobody
-        owner=$(id -u "$user")
-        group=$(id -g "$user")
+        # The user of Debian's package, else the one without rights.
+        owner=$(id -u postgres 2>/dev/null || echo 65534)
+        group=$(id -g postgres 2>/dev/null || echo 65534)
     fi
     as_owner=(--reuid "$owner" --regid "$group" --clear-groups)
     mkdir -p "$folder/postgres"
     chown "$owner:$group" "$folder/postgres"
+    user=$(id -un "$owner" 2>/dev/null || echo "$owner")
     setpriv "${as_owner[@]}" -- /bin/sh -c 'test -w "$0"' "$folder/postgres" ||
-        wrong "PostgreSQL cannot run as root, and the user $(id -un "$owner") cannot reach $folder:" \
-            "name a folder that all users can reach with --dir, such as /var/tmp/arena-local"
+        wrong "PostgreSQL cannot run as root, and the user $user cannot reach $folder: name a folder" \
+            "that all users can reach with --dir, such as /var/tmp/arena-local"
 fi
 if [ ${#folder} -gt 75 ]; then
     wrong "$folder is too long for a Unix socket: name another folder with --dir"

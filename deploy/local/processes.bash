@@ -18,10 +18,12 @@ declare -A pids=() started=() early=()
 command_pid=
 
 # launch NAME SIGNAL COMMAND…: starts a process with a log of its own. It has a session of its own, so
-# that Ctrl-C reaches it only through this script, and ends by the signal if this script is killed.
+# that Ctrl-C reaches it only through this script, and gets the signal if this script is killed. Then a
+# coordinator would wait for its database for a minute, so it is killed, too.
 launch() {
     local name=$1 signal=$2
     shift 2
+    printf -- '--- started at %(%F %T)T\n' -1 >>"$folder/log/$name.log"
     (cd "$folder" && exec setsid setpriv --pdeathsig "$signal" "$@") \
         </dev/null >>"$folder/log/$name.log" 2>&1 &
     pids[$name]=$!
@@ -39,16 +41,16 @@ start() {
                 -c unix_socket_permissions=0700
             ;;
         coordinator-*)
-            launch "$name" TERM -- "$arena" coordinator --data "$folder/$name" --store "$store" \
+            launch "$name" KILL -- "$arena" coordinator --data "$folder/$name" --store "$store" \
                 --listen "$(address "$name")" --metrics "$(address "$name-metrics")" \
                 --web "$(address "$name-web")"
             ;;
         worker-*)
-            launch "$name" TERM -- "$arena" worker --name "$name" --coordinator "$coordinator_urls" \
+            launch "$name" KILL -- "$arena" worker --name "$name" --coordinator "$coordinator_urls" \
                 --metrics "$(address "$name-metrics")" --drain 5s
             ;;
         prometheus)
-            launch prometheus TERM -- prometheus --config.file="$folder/prometheus.yml" \
+            launch prometheus KILL -- prometheus --config.file="$folder/prometheus.yml" \
                 --storage.tsdb.path="$folder/prometheus" \
                 --web.listen-address="$(address prometheus)"
             ;;
@@ -59,7 +61,9 @@ is_running() { kill -0 "$1" 2>/dev/null; }
 
 show_log() {
     say "the last lines of $folder/log/$1.log:"
-    tail -n "$log_lines" "$folder/log/$1.log" | sed 's/^/  /' >&2 || true
+    # Since its last start.
+    { tac "$folder/log/$1.log" | sed '/^--- started/Q' | head -n "$log_lines" | tac | sed 's/^/  /' >&2; } ||
+        true
 }
 
 # The state of a coordinator or worker: 0 ready, 1 not ready (also: standing by), 4 no answer.
@@ -170,17 +174,18 @@ stop_all() {
 supervise() {
     local name code
     while true; do
-        wait -n "${pids[@]}" ${command_pid:+"$command_pid"} || true
+        # Without bash's own reports of killed processes.
+        wait -n "${pids[@]}" ${command_pid:+"$command_pid"} 2>/dev/null || true
         code=0
         if [ -n "$command_pid" ] && ! is_running "$command_pid"; then
-            wait "$command_pid" || code=$?
+            wait "$command_pid" 2>/dev/null || code=$?
             command_pid=
             exit "$code"
         fi
         for name in "${!pids[@]}"; do
             ! is_running "${pids[$name]}" || continue
             code=0
-            wait "${pids[$name]}" || code=$?
+            wait "${pids[$name]}" 2>/dev/null || code=$?
             unset "pids[$name]"
             if [[ $name == pause-* ]]; then
                 start "${name#pause-}"

@@ -169,11 +169,15 @@ class Stack:
         result = json.loads(text)["data"]["result"]
         return {one["metric"]["instance"]: float(one["value"][1]) for one in result}
 
-    def end(self, code=EXIT_CODE):
-        """Ends the command, and thereby everything; nothing is left."""
-        self.process.communicate(f"{code}\n", timeout=DEADLINE)
+    def wait(self, code, line=None):
+        """Waits until everything has ended in order and nothing is left."""
+        self.process.communicate(line, timeout=DEADLINE)
         assert self.process.returncode == code, self.shown()
         assert processes(self.folder) == {}, self.shown()
+        # It waited for each process.
+        assert list((self.folder / "pid").iterdir()) == []
+        for name, last in [("postgres", "is shut down"), *((one, "stopped; ") for one in COORDINATORS)]:
+            assert last in (self.folder / "log" / f"{name}.log").read_text().splitlines()[-1]
 
     def close(self):
         """Stops what a failed test left."""
@@ -265,7 +269,7 @@ def test_stop_leaves_nothing_and_next_start_continues(stack):
     stack.arena("tournament", "start", stack.spec("kept", "random", 10), "--watch")
     before = json.loads(stack.arena("tournament", "list", "--output", "json"))
     assert len(processes(stack.folder)) > len(COORDINATORS + WORKERS)
-    stack.end()
+    stack.wait(EXIT_CODE, f"{EXIT_CODE}\n")
 
     # Without Prometheus.
     programs = stack.folder.parent / "programs"
@@ -283,9 +287,7 @@ def test_stop_leaves_nothing_and_next_start_continues(stack):
     listed = subprocess.run(["bash", "-c", script, stack.folder], capture_output=True, text=True)
     assert json.loads(listed.stdout) == before, listed
     stack.process.terminate()
-    stack.process.communicate(timeout=DEADLINE)
-    assert stack.process.returncode == 0, stack.shown()
-    assert processes(stack.folder) == {}, stack.shown()
+    stack.wait(0)
 
 
 def test_process_that_does_not_start_shows_its_log(new_stack):

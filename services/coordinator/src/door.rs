@@ -258,10 +258,10 @@ impl Admission {
 }
 
 impl Principal {
-    /// Time for which an upload of this one may send nothing.
-    pub(crate) fn upload_idle_max(&self) -> Duration {
+    /// Seconds in which an upload of this one has to send its next MiB.
+    pub(crate) fn upload_idle_max(&self) -> u64 {
         let own = self.quota.as_ref().and_then(|quota| quota.upload_idle());
-        Duration::from_secs(own.unwrap_or(UPLOAD_IDLE_SECONDS))
+        own.unwrap_or(UPLOAD_IDLE_SECONDS)
     }
 
     /// The coordinator's own user.

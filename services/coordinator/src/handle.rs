@@ -32,8 +32,11 @@ use crate::{
     tickets::Tickets,
 };
 
-/// Uploads of files at once, and downloads. Each occupies a thread, and calls of the store need threads,
-/// too.
+/// Uploads of files at once, and those of administrators in addition: each occupies a file and a message of
+/// memory.
+pub(crate) const UPLOADS_MAX: usize = 32;
+pub(crate) const ADMIN_UPLOADS_MAX: usize = 4;
+/// Downloads of files at once, of workers and of others.
 pub(crate) const TRANSFERS_MAX: usize = 16;
 /// Backups at once.
 pub(crate) const BACKUPS_MAX: usize = 2;
@@ -43,7 +46,7 @@ pub(crate) const OWN_DOWNLOADS_MAX: usize = 4;
 pub(crate) const OWN_STANDINGS_MAX: usize = 16;
 /// Uploads of one owner at once.
 pub(crate) const OWN_UPLOADS_MAX: u32 = 4;
-/// Maximum time between two chunks of a transfer: it occupies a thread meanwhile.
+/// Maximum time for which a reader may let a chunk of a download wait.
 pub(crate) const CHUNK_TIMEOUT: Duration = Duration::from_secs(30);
 /// Pages of games and differences that are read at a time; others wait. A page needs several times
 /// the memory of its message.
@@ -73,6 +76,7 @@ pub(crate) struct Handle {
     pub(crate) pages: Arc<Semaphore>,
     /// Places of uploads, of downloads by workers and by others, and of backups.
     pub(crate) incoming: Arc<Semaphore>,
+    pub(crate) incoming_of_admins: Arc<Semaphore>,
     pub(crate) outgoing: Arc<Semaphore>,
     pub(crate) outgoing_to_users: Arc<Semaphore>,
     pub(crate) backups: Arc<Semaphore>,
@@ -225,8 +229,11 @@ impl Handle {
     }
 
     /// A place for an upload.
-    pub(crate) fn upload_place(&self) -> Result<OwnedSemaphorePermit, Error> {
-        let place = Arc::clone(&self.incoming).try_acquire_owned();
+    pub(crate) fn upload_place(&self, by: &Principal) -> Result<OwnedSemaphorePermit, Error> {
+        let mut place = Arc::clone(&self.incoming).try_acquire_owned();
+        if by.role == Role::Admin && place.is_err() {
+            place = Arc::clone(&self.incoming_of_admins).try_acquire_owned();
+        }
         place.map_err(|_| Error::Overloaded { wait: ROOM_WAIT })
     }
 

@@ -7,7 +7,7 @@ use arena_wire::{
 
 use crate::{demands, door::role_name};
 
-/// Time for which an upload may send nothing, if its token has no limit.
+/// Seconds in which an upload has to send its next MiB, if its token has no limit.
 pub(crate) const UPLOAD_IDLE_SECONDS: u64 = 30;
 
 /// The limits of tokens and certificates that have no own ones. Administrators have none.

@@ -105,14 +105,14 @@ pub static UPLOAD_BYTES: Limit = Limit {
     field: |limits| &mut limits.upload_bytes,
 };
 
-/// Time for which an upload may send nothing.
+/// Time in which an upload has to send its next MiB, or its rest.
 pub static UPLOAD_IDLE: Limit = Limit {
     name: "upload-idle-seconds",
     counted: [
-        "second for which an upload may send nothing",
-        "seconds for which an upload may send nothing",
+        "second for each MiB of an upload",
+        "seconds for each MiB of an upload",
     ],
-    remedy: "send the file again",
+    remedy: "send the file again over a faster connection, or ask for a higher limit",
     least: 1,
     field: |limits| &mut limits.upload_idle_seconds,
 };

@@ -300,17 +300,20 @@ fn local_socket(data: &Path) -> Option<PathBuf> {
 }
 
 /// Files reserved for other purposes than these connections: 64 connections of metrics, 32 of the own
-/// user, 48 uploads and downloads, backups, and the store.
+/// user, 68 uploads and downloads, backups, and the store.
 const FILES_RESERVED: u64 = 256;
 /// Maximum number of connections, whatever the file limit.
 const CONNECTIONS_MAX: u64 = 65_536;
 
+/// Minimum number of files for connections.
+const CONNECTIONS_MIN: u64 = 16;
+
 /// Raises the limit of open files to the maximum, and returns how many of them may be
-/// connections.
-fn connections_max() -> usize {
+/// connections. Fails if too few files are left for the store.
+fn connections_max() -> Result<usize, Failure> {
     use nix::sys::resource::{Resource, getrlimit, setrlimit};
     let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else {
-        return arena_coordinator::CONNECTIONS_MAX;
+        return Ok(arena_coordinator::CONNECTIONS_MAX);
     };
     let files = match setrlimit(Resource::RLIMIT_NOFILE, hard, hard) {
         Ok(()) => hard,
@@ -320,7 +323,14 @@ fn connections_max() -> usize {
         }
     };
     let connections = files.saturating_sub(FILES_RESERVED);
-    connections.clamp(16, CONNECTIONS_MAX) as usize
+    if connections < CONNECTIONS_MIN {
+        return Err(Failure::failed(format!(
+            "this process may open {files} files, and a coordinator needs {}: raise the limit (`ulimit -n`, \
+             or LimitNOFILE of a systemd unit)",
+            FILES_RESERVED + CONNECTIONS_MIN
+        )));
+    }
+    Ok(connections.min(CONNECTIONS_MAX) as usize)
 }
 
 /// The default of `--host-grace-period`. The environment variable had another name until
@@ -427,7 +437,7 @@ impl CoordinatorArgs {
         });
         options.agent_networks = self.agent_endpoints.unwrap_or_default();
         options.limits = limits;
-        options.connections_max = connections_max();
+        options.connections_max = connections_max()?;
         let readers_max = web
             .as_ref()
             .map_or(0, |_| readers_max(options.connections_max));

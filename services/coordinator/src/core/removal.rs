@@ -94,11 +94,20 @@ impl Core {
         after: Option<&(u64, String)>,
         most: usize,
     ) -> Vec<v1::Tournament> {
-        let key = |it: &v1::Tournament| (it.created_unix_us, it.tournament_id.clone());
-        let mut all: Vec<&v1::Tournament> = self.removed.values().collect();
-        all.retain(|it| after.is_none_or(|after| key(it) > *after));
-        all.sort_by_key(|it| key(it));
-        all.into_iter().take(most).cloned().collect()
+        fn key(it: &v1::Tournament) -> (u64, &str) {
+            (it.created_unix_us, &it.tournament_id)
+        }
+        let after = after.map(|(created, id)| (*created, &**id));
+        let rest = self.removed.values();
+        let rest = rest.filter(|it| after.is_none_or(|after| key(it) > after));
+        let mut rest: Vec<&v1::Tournament> = rest.collect();
+        if rest.len() > most {
+            // In linear time.
+            rest.select_nth_unstable_by(most, |one, other| key(one).cmp(&key(other)));
+            rest.truncate(most);
+        }
+        rest.sort_unstable_by(|one, other| key(one).cmp(&key(other)));
+        rest.into_iter().cloned().collect()
     }
 
     /// Removes a tournament that has ended.

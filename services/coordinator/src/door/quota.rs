@@ -55,7 +55,7 @@ impl Quota {
         }
     }
 
-    /// Seconds for which an upload may send nothing, if they are limited.
+    /// Seconds in which an upload has to send its next MiB, if they are limited.
     pub(super) fn upload_idle(&self) -> Option<u64> {
         limits::UPLOAD_IDLE.of(&self.limits)
     }

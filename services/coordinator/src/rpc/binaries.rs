@@ -8,8 +8,14 @@ use std::{
 };
 
 use arena_store::StoreError;
-use arena_wire::v1::{self, Role, upload_binary_request::Part};
-use tokio::{sync::mpsc, time::timeout};
+use arena_wire::{
+    limits,
+    v1::{self, Role, upload_binary_request::Part},
+};
+use tokio::{
+    sync::mpsc,
+    time::{Instant, timeout, timeout_at},
+};
 use tonic::{Status, Streaming};
 
 use super::chunks::{CHUNK_BYTES, CHUNKS_WAITING};
@@ -30,11 +36,8 @@ pub(super) async fn upload(
     mut parts: Streaming<v1::UploadBinaryRequest>,
     by: Principal,
 ) -> Result<v1::UploadBinaryResponse, Status> {
-    let idle_max = by.upload_idle_max();
-    let header = match next(&mut parts, idle_max)
-        .await?
-        .and_then(|first| first.part)
-    {
+    let mut pace = Pace::new(&by);
+    let header = match pace.next(&mut parts).await?.and_then(|it| it.part) {
         Some(Part::Header(header)) => header,
         Some(Part::Chunk(_)) | None => {
             return Err(invalid("an upload starts with its header"));
@@ -56,17 +59,18 @@ pub(super) async fn upload(
         return Ok(answer(true));
     }
     let open = handle.uploads.reserve(&by, size)?;
-    let _place = handle.upload_place()?;
+    let _place = handle.upload_place(&by)?;
     let space = handle.with_store(move |store| Ok(store.reserve_upload(size)?));
     let space = space.await?;
     let begin = handle.with_store(move |store| Ok(store.begin_binary(sha256)?));
     let mut upload = begin.await?;
     let mut received = 0;
-    while let Some(message) = next(&mut parts, idle_max).await? {
+    while let Some(message) = pace.next(&mut parts).await? {
         let Some(Part::Chunk(chunk)) = message.part else {
             return Err(invalid("an upload has only one header"));
         };
         received += chunk.len() as u64;
+        pace.received(chunk.len());
         if received > size {
             break;
         }
@@ -102,10 +106,52 @@ fn io_error(action: &str, path: impl Into<PathBuf>, error: &io::Error) -> Error 
     })
 }
 
-/// The next part of an upload.
-async fn next<T>(parts: &mut Streaming<T>, idle_max: Duration) -> Result<Option<T>, Status> {
-    let part = timeout(idle_max, parts.message()).await;
-    part.unwrap_or_else(|_| Err(Status::deadline_exceeded("the upload stopped arriving")))
+/// Ends an upload that takes too long for a step of its bytes: one that stands still, or drips.
+struct Pace {
+    limit: u64,
+    /// Bytes since the last step.
+    bytes: usize,
+    due: Instant,
+}
+
+impl Pace {
+    /// Bytes of a step.
+    const STEP: usize = 1 << 20;
+
+    fn new(by: &Principal) -> Self {
+        let limit = by.upload_idle_max();
+        Self {
+            limit,
+            bytes: 0,
+            due: Self::due(limit),
+        }
+    }
+
+    fn due(limit: u64) -> Instant {
+        // Without a limit, the far future.
+        let seconds = limit.min(30 * 365 * 86_400);
+        Instant::now() + Duration::from_secs(seconds)
+    }
+
+    fn received(&mut self, bytes: usize) {
+        self.bytes += bytes;
+        if self.bytes >= Self::STEP {
+            (self.bytes, self.due) = (0, Self::due(self.limit));
+        }
+    }
+
+    /// The next part.
+    async fn next<T>(&self, parts: &mut Streaming<T>) -> Result<Option<T>, Status> {
+        let part = timeout_at(self.due, parts.message()).await;
+        part.unwrap_or_else(|_| {
+            let error = Error::Limit {
+                limit: &limits::UPLOAD_IDLE,
+                maximum: self.limit,
+                wait: None,
+            };
+            Err(error.into())
+        })
+    }
 }
 
 fn invalid(problem: impl Into<String>) -> Status {

@@ -290,7 +290,8 @@ async fn retry_keeps_claims_of_games_that_stand() {
     assert_eq!(again.earlier[0].replaced, 1);
     let mut honest = contest.join("honest", 2).await;
     while play(&mut honest, |_| false).await {}
-    assert_eq!(contest.audits().await.contradicted, 39);
+    let audits = contest.audits().await;
+    assert_eq!(audits.contradicted, 39, "{audits:?}");
 }
 
 /// A tournament of 400 games, all of which are audited.

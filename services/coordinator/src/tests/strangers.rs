@@ -1,6 +1,7 @@
 //! Calls of those who are not the worker that they name.
 
 use arena_wire::{reasons, v1};
+use prost::Message;
 use tonic::Code;
 
 use super::{
@@ -194,6 +195,44 @@ async fn large_requests_of_workers_are_refused() {
         refused(answer, Code::InvalidArgument, reasons::REQUEST_INVALID);
     }
     assert!(worker.try_lease(0).await.is_ok(), "the connection stays");
+}
+
+#[tokio::test]
+async fn leases_joins_and_heartbeats_have_up_to_64_kib() {
+    let arena = Fixture::new().await;
+    let mut worker = arena.join("one").await;
+    // A message follows five bytes with its length.
+    for (bytes, fits) in [(64 * KIB - 5, true), (64 * KIB - 4, false)] {
+        // Tag and length of a text of this size take four bytes.
+        let worker_id = "w".repeat(bytes - 4);
+        let lease = v1::LeaseRequest {
+            worker_id: worker_id.clone(),
+            ..Default::default()
+        };
+        let heartbeat = v1::HeartbeatRequest {
+            worker_id: worker_id.clone(),
+            ..Default::default()
+        };
+        let join = v1::JoinRequest {
+            name: worker_id,
+            ..Default::default()
+        };
+        let sizes = [
+            lease.encoded_len(),
+            heartbeat.encoded_len(),
+            join.encoded_len(),
+        ];
+        assert_eq!(sizes, [bytes; 3]);
+        let answers = [
+            worker.client.lease(lease).await.map(drop),
+            worker.client.heartbeat(heartbeat).await.map(drop),
+            worker.client.join(join).await.map(drop),
+        ];
+        for answer in answers {
+            let code = answer.expect_err("an unknown worker").code();
+            assert_eq!(code == Code::OutOfRange, !fits, "{bytes}: {code:?}");
+        }
+    }
 }
 
 #[tokio::test]

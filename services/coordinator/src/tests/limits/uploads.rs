@@ -1,20 +1,20 @@
 //! Bytes of uploads.
 
-use std::{future::pending, time::Duration};
+use std::{future::pending, pin::Pin, time::Duration};
 
 use arena_wire::{
     limits,
     v1::{self, Role, upload_binary_request::Part, worker_service_client::WorkerServiceClient},
 };
 use tokio::task::JoinSet;
-use tokio_stream::StreamExt;
+use tokio_stream::{Stream, StreamExt};
 use tonic::Code;
 
 use super::{
     super::agents::{parts, sha256},
     BYTES, content, guarded, limit_reached, limited, of_limit, upload,
 };
-use crate::handle::OWN_DOWNLOADS_MAX;
+use crate::handle::{OWN_DOWNLOADS_MAX, UPLOADS_MAX};
 
 /// An upload that stands still ends within this time.
 const UPLOAD_MAX: Duration = Duration::from_secs(30);
@@ -44,14 +44,22 @@ async fn idle_upload_ends_and_frees_its_room() {
     limits::UPLOAD_IDLE.set(token.limits.get_or_insert_default(), Some(1));
     let token = arena.try_create(token, 0).await.expect("created");
     let mut user = arena.user(&token);
-    for streams in 1..=2 {
+    // Only the header, the header and a part, and then chunks without a byte.
+    for (streams, drips) in [(1, false), (2, false), (2, true)] {
         let bytes = content("idle");
         let started = parts(&sha256(&bytes), &bytes).take(streams);
-        // The rest never arrives.
-        let parts = started.chain(tokio_stream::once(()).then(|()| pending()));
+        let drip = || v1::UploadBinaryRequest {
+            part: Some(Part::Chunk(Vec::new())),
+        };
+        let empty = tokio_stream::iter(std::iter::repeat_with(drip));
+        let empty = empty.throttle(Duration::from_millis(50));
+        let parts: Pin<Box<dyn Stream<Item = _> + Send>> = match drips {
+            true => Box::pin(started.chain(empty)),
+            // The rest never arrives.
+            false => Box::pin(started.chain(tokio_stream::once(()).then(|()| pending()))),
+        };
         let ended = tokio::time::timeout(UPLOAD_MAX, user.upload_binary(parts)).await;
-        let status = ended.expect("in time").expect_err("it ends");
-        assert_eq!(status.code(), Code::DeadlineExceeded, "{status}");
+        limit_reached(ended.expect("in time").map(drop), &limits::UPLOAD_IDLE, 1);
     }
     upload(&mut user, "whole").await.expect("room again");
 }
@@ -88,6 +96,31 @@ async fn open_uploads_count() {
     }
     let first = uploads.join_next().await.expect("the other");
     first.expect("no panic").expect("its own room");
+}
+
+#[tokio::test]
+async fn open_uploads_of_others_leave_room_for_administrators() {
+    let arena = guarded().await;
+    let mut open = Vec::new();
+    for number in 0..UPLOADS_MAX {
+        let token = arena.create(Role::Submitter).await;
+        let mut user = arena.user(&token);
+        let bytes = content(&number.to_string());
+        let header = parts(&sha256(&bytes), &bytes).take(1);
+        let parts = header.chain(tokio_stream::once(()).then(|()| pending()));
+        open.push(tokio::spawn(async move {
+            user.upload_binary(parts).await.map(drop)
+        }));
+    }
+    let token = arena.create(Role::Submitter).await;
+    let mut user = arena.user(&token);
+    // Until all of them have a place.
+    while upload(&mut user, "another").await.is_ok() {
+        tokio::task::yield_now().await;
+    }
+    let mut admin = arena.user(&arena.admin);
+    upload(&mut admin, "own").await.expect("a place");
+    assert!(!open.iter().any(|it| it.is_finished()));
 }
 
 #[tokio::test]
