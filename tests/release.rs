@@ -131,8 +131,9 @@ fn advisories_of_every_workspace_are_checked() {
         let cargo = format!(
             "cargo() {{ [[ \"$*\" != *' {workspace}/Cargo.toml '*' check advisories' ]]; }}"
         );
+        let script = format!("{cargo}\n{check}");
         let mut command = world.command("bash");
-        command.args(["-e", "-c", &format!("{cargo}\n{check}")]);
+        command.args(["-e", "-c", script.as_str()]);
         world.run(command)
     };
     let _ = run("none").ok();
@@ -200,8 +201,9 @@ fn release_workflow_packs_this_target() {
     };
     let name = format!("arena-{}-{host}", env!("CARGO_PKG_VERSION"));
     let packed = run(&here(&pack[0])).ok();
-    let says_missing = packed.stderr.contains(&format!("{name}.cdx.json, is missing"));
-    assert_eq!(says_missing, !is_listed, "{}", packed.transcript());
+    let missing = format!("{name}.cdx.json, is missing");
+    let is_missing = packed.stderr.contains(&missing);
+    assert_ne!(is_missing, is_listed, "{}", packed.transcript());
     let _ = run(&here(&pack[1])).ok();
     let files = checkout.join("files");
     symlink("target/release-files", &files).expect("a link");
@@ -287,7 +289,7 @@ fn image_installs_packages_with_known_hashes() {
     assert!(!installs.is_empty());
     for install in installs {
         let has = |flag: &str| install.split_whitespace().any(|word| word == flag);
-        let path = install.split_whitespace().last();
+        let path = install.split_whitespace().next_back();
         // Without isolation: pip would fetch setuptools for the build.
         let is_local = has("--no-deps")
             && has("--no-index")
@@ -296,6 +298,9 @@ fn image_installs_packages_with_known_hashes() {
         assert!(is_local || has("--require-hashes"), "{install}");
     }
 
+    // Docker has no other files of the repository.
+    let ignored = read("deploy/Dockerfile.dockerignore");
+    assert!(ignored.contains("\n!deploy/agent-requirements.txt\n"));
     let pinned = read("deploy/agent-requirements.txt").replace("\\\n", "");
     let pinned: Vec<&str> = pinned
         .lines()
@@ -314,7 +319,8 @@ fn image_installs_packages_with_known_hashes() {
         &sdk["project"]["dependencies"],
         &sdk["build-system"]["requires"],
     ];
-    for package in needed.into_iter().filter_map(toml::Value::as_array).flatten() {
+    let needed = needed.map(|list| list.as_array().expect("a list"));
+    for package in needed.into_iter().flatten() {
         let package = package.as_str().expect("a package");
         let name = package.split(['<', '=', '>']).next().unwrap_or(package);
         let start = format!("{name}==");

@@ -150,13 +150,15 @@ fn every_deploy_file_is_tested() {
             .strip_prefix("grafana/dashboards/")
             .and_then(|name| name.strip_suffix(".json"));
         let name = dashboard.unwrap_or(file);
-        // Tests of the command line, of the READMEs, of PostgreSQL, of Slurm and of agents/rules check these.
+        // Tests of the command line, of the READMEs, of PostgreSQL, of Slurm, of agents/rules and of releases
+        // check these.
         let is_elsewhere = [
             "SETTINGS.md",
             "OTHERS.md",
             "SQL.md",
             "slurm/workers.sbatch",
             "packages",
+            "agent-requirements.txt",
         ]
         .contains(&name);
         assert!(

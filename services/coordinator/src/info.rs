@@ -7,7 +7,7 @@ use std::{
 
 use arena_model::{
     GameRecord, RecordHeader, Tournament,
-    engine::{ActionId, AnyGame, BookOpening, Termination},
+    engine::{ActionId, AnyGame, BookOpening, FaultPolicy, Termination},
     record::RecordVerifier,
     rules::RulesDescription,
     spec::{Spec, Timing},
@@ -270,6 +270,13 @@ impl Info {
             agent.is_some_and(|agent| agent.deterministic)
         };
         self.tournament.play.timing != Timing::Strict && agents.into_iter().all(steady)
+    }
+
+    /// True if moves follow a fault that may be that of a host: an audit without the fault does not compare
+    /// them.
+    pub(crate) fn goes_on_after_faults(&self) -> bool {
+        let play = &self.tournament.play;
+        play.on_fault == FaultPolicy::RandomMove || self.setup.seats > 2
     }
 
     /// The games that are audited: whole blocks where results are compared by worker.

@@ -211,12 +211,15 @@ impl Ledger {
         if runs || finished && audits {
             return;
         }
-        // A retry replaces games of processes in quarantine, and another owner audits claims.
+        // A retry replaces games of processes in quarantine, another owner audits claims, and uneven rates
+        // concern the games of an owner.
         let keeps = self.tournaments.get(&tournament);
         let keeps = keeps
             .map(|entry| &entry.queue.audits)
             .is_some_and(|audits| {
-                audits.claimed.count() > 0 || self.has_games_of_quarantine(audits)
+                audits.claimed.count() > 0
+                    || self.has_games_of_quarantine(audits)
+                    || audits.claims.is_uneven()
             });
         if let Some(entry) = self.tournaments.get_mut(&tournament)
             && !matches!(entry.state, State::Paused | State::Held)

@@ -160,6 +160,8 @@ impl Drop for Presence {
 /// know of more that is being written.
 #[derive(Debug, Default)]
 pub(crate) struct AuditStatus {
+    /// Grows with each state of the tournament: those that are written late replace no newer one.
+    pub(crate) number: u64,
     pub(crate) agreed: u64,
     pub(crate) differing: u64,
     pub(crate) sampled: u64,

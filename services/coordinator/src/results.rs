@@ -40,7 +40,7 @@ pub(crate) struct Results {
     /// Thinking and waiting times of each agent's decisions.
     pub(crate) latencies: Vec<MoveLatency>,
     pub(crate) counts: Counts,
-    /// Scores by worker, if a replay proves nothing about some of the agents.
+    /// Scores by worker, if a replay proves nothing about some of the agents, or about moves after a fault.
     pub(crate) workers: Option<WorkerScores>,
     /// Games in the newest checkpoint.
     pub(crate) kept: u64,
@@ -74,7 +74,7 @@ impl Results {
     /// The sums before the first game.
     pub(crate) fn before(tally: Tally, stages: Stages, info: &Info) -> Self {
         let agents = info.agents.len();
-        let proves = info.replay_proves(0..agents as u16);
+        let proves = info.replay_proves(0..agents as u16) && !info.goes_on_after_faults();
         let rotations = stages.schedule().rotations();
         Self {
             tally,
@@ -211,8 +211,11 @@ impl Results {
 
     /// Workers whose games have other results than those of the others; `second_plays` are games
     /// that were played again.
-    pub(crate) fn deviations(&self, second_plays: &WorkerScores) -> Vec<Deviation> {
+    pub(crate) fn deviations(&self, info: &Info, second_plays: &WorkerScores) -> Vec<Deviation> {
+        let proves = info.replay_proves(0..info.agents.len() as u16);
         let workers = self.workers.as_ref();
+        // Where a replay proves games, only what follows a fault is compared.
+        let workers = workers.filter(|_| !proves || self.counts.faults > 0);
         workers.map_or_else(Vec::new, |workers| workers.deviations(second_plays))
     }
 

@@ -16,6 +16,7 @@ mod figures;
 pub(crate) mod fixture;
 mod fleet;
 mod hashes;
+mod liars;
 mod limits;
 mod overdue;
 mod owners;

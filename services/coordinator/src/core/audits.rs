@@ -57,7 +57,7 @@ impl AuditStatus {
     }
 
     /// With the results of audits.
-    fn and(self, audited: Audited) -> Self {
+    pub(super) fn and(self, audited: Audited) -> Self {
         Self {
             agreed: audited.agreed,
             differing: audited.differing,
@@ -88,7 +88,7 @@ impl Core {
         };
         let games = entry.info.games();
         let durable = |index| self.ledger.verdict(number, index) == RecordStatus::Done;
-        let sets = [0, 1, 2, 3, 4, 5, 6].map(|set| bits::set_where(before, set, games, durable));
+        let sets = [0, 1, 2, 3, 4, 5, 6, 7].map(|set| bits::set_where(before, set, games, durable));
         let lost = bits::set(before, 0, games).count() - sets[0].count();
         let mut changes = Vec::new();
         if lost > 0 {
@@ -107,6 +107,7 @@ impl Core {
             own,
             contradicted,
             claimed,
+            doubted,
         ] = sets;
         let restored = RestoredAudits {
             sample: entry.info.audit_sample(sample),
@@ -117,12 +118,13 @@ impl Core {
             own,
             contradicted,
             claimed,
+            doubted,
             disputes: std::mem::take(&mut entry.disputes),
         };
         self.ledger.restore_audits(number, restored);
         self.ledger.restore_claims(number, rates, claims);
         let audited = self.ledger.audited(number).unwrap_or_default();
-        entry.audit_status = AuditStatus::of(&entry.differing).and(audited);
+        entry.audit_status = entry.audit_state(audited);
         if changes.is_empty() {
             return Ok(());
         }
@@ -245,12 +247,12 @@ impl Core {
             }
         }
         let id = &compared.info.id;
-        let Some(entry) = self.tournaments.get(&**id) else {
+        let Some(entry) = self.tournaments.get_mut(&**id) else {
             let _ = reply.send(Ok(()));
             return;
         };
         let audited = entry.number.and_then(|number| self.ledger.audited(number));
-        let status = AuditStatus::of(&entry.differing).and(audited.unwrap_or_default());
+        let status = entry.audit_state(audited.unwrap_or_default());
         self.writer.put(changes, (id.to_string(), status), reply);
     }
 
@@ -259,13 +261,17 @@ impl Core {
         let Some(entry) = self.tournaments.get_mut(id) else {
             return;
         };
+        if status.number < entry.audit_status.number {
+            return;
+        }
         let before = std::mem::replace(&mut entry.audit_status, status);
         let metrics = &self.metrics;
         let now = &entry.audit_status;
         // What the same owner audited may be audited again, and games may be contradicted no more.
         let agreed = now.agreed.saturating_sub(before.agreed);
         metrics.audited(AuditOutcome::Agreed, agreed);
-        metrics.audited(AuditOutcome::Differing, now.differing - before.differing);
+        let differing = now.differing.saturating_sub(before.differing);
+        metrics.audited(AuditOutcome::Differing, differing);
         let contradicted = now.contradicted.saturating_sub(before.contradicted);
         metrics.audited(AuditOutcome::Contradicted, contradicted);
         entry.touch();
@@ -342,7 +348,7 @@ impl Core {
         }
         let audited = self.ledger.audited(number).unwrap_or_default();
         if let Some(entry) = self.tournaments.get_mut(id) {
-            entry.audit_status = AuditStatus::of(&entry.differing).and(audited);
+            entry.audit_status = entry.audit_state(audited);
         }
         self.stored_audits(&info, number, changed)
     }
@@ -372,7 +378,10 @@ impl Core {
         };
         let changes = self.stored_audits(&entry.info, number, games);
         let audited = self.ledger.audited(number).unwrap_or_default();
-        let status = AuditStatus::of(&entry.differing).and(audited);
+        let Some(entry) = self.tournaments.get_mut(id) else {
+            return;
+        };
+        let status = entry.audit_state(audited);
         // No caller waits for it.
         let (reply, _) = tokio::sync::oneshot::channel();
         self.writer.put(changes, (id.to_owned(), status), reply);
@@ -441,7 +450,11 @@ impl Core {
                         all.named.insert(index);
                     }
                 }
-                Settled::Third(dispute, confirmed, charged) => {
+                Settled::Third(dispute) => {
+                    all.changes
+                        .push(disputes::open(&compared.info, index, &dispute));
+                }
+                Settled::Last(dispute, confirmed, charged) => {
                     all.thirds.insert(index);
                     all.changes.extend(self.settled(
                         &compared.info,

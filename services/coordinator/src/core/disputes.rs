@@ -15,8 +15,10 @@ use crate::{
 pub(super) const PREFIX: &str = "disputes/";
 /// Prefix of the keys of processes that a third play charged.
 const QUARANTINE: &str = "quarantine/";
-/// Length of a stored dispute.
-const BYTES: usize = 1 + 2 * 9 + 4 + 32;
+/// Length of a stored process.
+const PROCESS_BYTES: usize = 9;
+/// Length of a stored dispute without a third record.
+const BYTES: usize = 1 + 2 * PROCESS_BYTES + 4 + 32;
 /// The number of an unknown agent.
 const NO_AGENT: u32 = u32::MAX;
 /// Maximum number of disputes that a note names.
@@ -48,40 +50,40 @@ impl StoredDispute {
             Some((confirmed, charges_agent)) => 1 + 2 * confirmed as u8 + u8::from(charges_agent),
         });
         for process in [self.dispute.first, self.dispute.second] {
-            // Numbers of joins are those of one start.
-            let number = match process {
-                WorkerProcess::Process(number) => Some(number),
-                WorkerProcess::Join(_) | WorkerProcess::Unknown => None,
-            };
-            bytes.push(number.is_some().into());
-            bytes.extend(number.unwrap_or_default().to_le_bytes());
+            bytes.extend(encoded(process));
         }
         let agent = self.dispute.agent.map_or(NO_AGENT, u32::from);
         bytes.extend(agent.to_le_bytes());
         bytes.extend(self.dispute.hash);
+        if let Some((process, hash)) = self.dispute.third {
+            bytes.extend(encoded(process));
+            bytes.extend(hash);
+        }
         bytes
     }
 
     fn decode(bytes: &[u8]) -> Option<Self> {
         let (&result, bytes) = bytes.split_first()?;
-        let (processes, bytes) = bytes.split_at_checked(18)?;
-        let (agent, hash) = bytes.split_at_checked(4)?;
-        let mut processes = processes.as_chunks::<9>().0.iter().map(|of| match of {
-            [1, number @ ..] => WorkerProcess::Process(u64::from_le_bytes(*number)),
-            _ => WorkerProcess::Unknown,
-        });
+        let (first, bytes) = bytes.split_first_chunk()?;
+        let (second, bytes) = bytes.split_first_chunk()?;
+        let (agent, bytes) = bytes.split_first_chunk()?;
+        let (hash, bytes) = bytes.split_first_chunk()?;
+        let third = match bytes.split_first_chunk() {
+            Some((process, hash)) => Some((decoded(process), hash.try_into().ok()?)),
+            None => None,
+        };
         let confirmed = match result {
             0 => None,
             1 | 2 => Some(Confirmed::Durable),
             3 | 4 => Some(Confirmed::Other),
             _ => Some(Confirmed::Neither),
         };
-        let agent = u32::from_le_bytes(agent.try_into().ok()?);
         let dispute = Dispute {
-            first: processes.next()?,
-            second: processes.next()?,
-            hash: hash.try_into().ok()?,
-            agent: u16::try_from(agent).ok(),
+            first: decoded(first),
+            second: decoded(second),
+            hash: *hash,
+            agent: u16::try_from(u32::from_le_bytes(*agent)).ok(),
+            third,
         };
         Some(Self {
             dispute,
@@ -91,6 +93,23 @@ impl StoredDispute {
 
     fn store(&self, info: &Info, index: u64) -> Change {
         change(Collection::Meta, key(&info.key, index), Some(self.encode()))
+    }
+}
+
+/// A process. Numbers of joins are those of one start, and are not stored.
+fn encoded(process: WorkerProcess) -> [u8; PROCESS_BYTES] {
+    let mut bytes = [0; PROCESS_BYTES];
+    if let WorkerProcess::Process(number) = process {
+        bytes[0] = 1;
+        bytes[1..].copy_from_slice(&number.to_le_bytes());
+    }
+    bytes
+}
+
+fn decoded(bytes: &[u8; PROCESS_BYTES]) -> WorkerProcess {
+    match *bytes {
+        [1, ref number @ ..] => WorkerProcess::Process(u64::from_le_bytes(*number)),
+        _ => WorkerProcess::Unknown,
     }
 }
 
@@ -187,8 +206,9 @@ impl Core {
                 None => {}
             }
         }
-        let process = match charged {
-            Charged::Process(process) => process,
+        let processes = match charged {
+            Charged::Process(process) => vec![process],
+            Charged::Both(processes) => processes.to_vec(),
             Charged::Agent => {
                 let agent = dispute
                     .agent
@@ -196,25 +216,27 @@ impl Core {
                 tracing::warn!(
                     game,
                     agent,
-                    "an agent is not deterministic: a third play differs"
+                    "an agent is not deterministic: all plays of a game differ"
                 );
                 changes.extend(self.acquit(info));
                 return changes;
             }
         };
-        let name = self.process_name(process);
-        tracing::warn!(
-            game,
-            worker = name,
-            ?confirmed,
-            "a third play refuted a worker's record"
-        );
-        if let WorkerProcess::Process(number) = process {
-            let key = format!("{QUARANTINE}{number:x}");
-            changes.push(change(Collection::Meta, key, Some(Vec::new())));
+        for process in processes {
+            let name = self.process_name(process);
+            tracing::warn!(
+                game,
+                worker = name,
+                ?confirmed,
+                "other plays refuted a worker's record"
+            );
+            if let WorkerProcess::Process(number) = process {
+                let key = format!("{QUARANTINE}{number:x}");
+                changes.push(change(Collection::Meta, key, Some(Vec::new())));
+            }
+            let problem = format!("other plays refuted its record of game {game}");
+            self.quarantine(process, Suspicion::ThirdPlay, &name, &problem);
         }
-        let problem = format!("a third play refuted its record of game {game}");
-        self.quarantine(process, Suspicion::ThirdPlay, &name, &problem);
         changes
     }
 
@@ -226,7 +248,7 @@ impl Core {
             return Vec::new();
         };
         let charges = self.ledger.acquit(number);
-        let acquitted: BTreeSet<_> = charges.iter().map(Charge::process).collect();
+        let acquitted: BTreeSet<_> = charges.iter().map(|charge| charge.process).collect();
         let mut changes = Vec::new();
         for process in acquitted {
             tracing::warn!(
@@ -244,6 +266,7 @@ impl Core {
             index,
             dispute,
             confirmed,
+            ..
         } in charges
         {
             let stored = StoredDispute {
@@ -322,8 +345,8 @@ impl Core {
         });
         let named: Vec<String> = named.collect();
         notes.push(format!(
-            "disputed games: {}; two workers reported different records, and no third worker \
-             process is connected that may settle who is wrong (of a third owner, if two owners \
+            "disputed games: {}; workers reported different records, and no further worker \
+             process is connected that may settle who is wrong (of another owner, if owners \
              disagree): {}",
             stuck.len(),
             named.join(", ")
@@ -343,6 +366,7 @@ mod tests {
             second: WorkerProcess::Unknown,
             hash: [3; 32],
             agent: Some(2),
+            third: None,
         };
         let results = [
             None,
@@ -361,6 +385,13 @@ mod tests {
             assert_eq!((read.dispute, read.third_play), (dispute, third_play));
             assert!(StoredDispute::decode(&bytes[1..]).is_none());
         }
+        let third = Some((WorkerProcess::Process(9), [4; 32]));
+        let stored = StoredDispute {
+            dispute: Dispute { third, ..dispute },
+            third_play: None,
+        };
+        let read = StoredDispute::decode(&stored.encode()).expect("whole");
+        assert_eq!(read.dispute, stored.dispute);
     }
 
     #[test]

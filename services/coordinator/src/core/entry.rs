@@ -15,7 +15,7 @@ use tokio::sync::watch;
 use super::{change, differences::Differing, sealed::SealedSpec, standings::Kept, unix_us};
 use crate::{
     info::Info,
-    ledger::{Dispute, Owner, TournamentNo, WorkerProcess},
+    ledger::{Audited, Dispute, Owner, TournamentNo, WorkerProcess},
     messages::{AuditStatus, Version},
     results::Results,
 };
@@ -64,6 +64,8 @@ pub(super) struct TournamentEntry {
     /// Second plays of games for which a replay proves nothing, in this start.
     pub(super) second_plays: WorkerScores,
     pub(super) audit_status: AuditStatus,
+    /// Number of the last state of the audits.
+    audit_states: u64,
     /// Grows with each visible change.
     pub(super) version: watch::Sender<Version>,
     /// Last message to watchers, and the time until which it is sent.
@@ -88,6 +90,7 @@ impl TournamentEntry {
             number: None,
             results: None,
             audit_status: AuditStatus::default(),
+            audit_states: 0,
             dormant: false,
             unready: BTreeMap::new(),
             rules_unready: Unready::default(),
@@ -101,6 +104,15 @@ impl TournamentEntry {
             costly: None,
             decisions: 0,
             pace: VecDeque::new(),
+        }
+    }
+
+    /// The newest state of its audits.
+    pub(super) fn audit_state(&mut self, audited: Audited) -> AuditStatus {
+        self.audit_states += 1;
+        AuditStatus {
+            number: self.audit_states,
+            ..AuditStatus::of(&self.differing).and(audited)
         }
     }
 

@@ -19,8 +19,14 @@ use super::{
     unix_us,
 };
 use crate::{
-    blocking::with_store, door::Principal, error::Error, info::Info, ledger::Bitmap,
-    loading::reload, messages::AuditStatus, results::Results, stored_game,
+    blocking::with_store,
+    door::Principal,
+    error::Error,
+    info::Info,
+    ledger::{Audited, Bitmap},
+    loading::reload,
+    results::Results,
+    stored_game,
 };
 
 /// Games passed to the store at a time.
@@ -119,7 +125,7 @@ impl Core {
         let old = entry.number.take();
         entry.differing = Differing::new(info.games_most);
         entry.second_plays = WorkerScores::new(info.schedule().rotations());
-        entry.audit_status = AuditStatus::default();
+        entry.audit_status = entry.audit_state(Audited::default());
         entry.info = Arc::new(info);
         entry.document = document;
         entry.dormant = false;

@@ -170,7 +170,7 @@ impl Core {
         standings.notes.extend(self.waiting_note(entry));
         standings.notes.extend(self.unverified_note(entry));
         standings.notes.extend(Self::package_notes(entry));
-        let deviations = results.deviations(&entry.second_plays);
+        let deviations = results.deviations(&entry.info, &entry.second_plays);
         standings.workers_deviating = deviations.len() as u32;
         standings
             .notes

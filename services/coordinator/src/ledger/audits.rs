@@ -8,25 +8,31 @@
 //! not stored, so after a restart of the coordinator, any process may audit earlier games. If the
 //! records differ, a third process plays the game (see [`Disputes`]).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     Assigned, AuditRecord, AuditSample, Bitmap, Dispute, Owner, RestoredAudits, Settled, WorkerId,
     WorkerProcess,
+    agent_starts::AgentStarts,
     claims::Claims,
-    disputes::{Charge, Charged, Confirmed, Disputes},
+    disputes::{Charge, Charged, Confirmed, Disputes, Played},
     played_by::PlayedBy,
     waiting_audits::{Auditor, Players, Waiting},
+    worker_processes::WorkerProcesses,
 };
 
 /// Maximum games that one search looks at.
-const FIND_MAX: u64 = 1 << 14;
-/// Maximum audits that are listed at a time. When these are done, the next ones are searched.
-const LISTED_MAX: usize = 4096;
+const FIND_MAX: u64 = 1 << 12;
+/// Maximum audits of the games of one process that are listed at a time. When these are done, the next ones
+/// are searched.
+const LISTED_MAX: usize = 1024;
 /// Least share of audits among the games of a process in doubt, in parts per million.
 const DOUBTFUL_PPM: u32 = 100_000;
-/// Failed attempts after which an audit is given up until the next start.
+/// Failed attempts after which an audit is given up until the next start, unless an owner is connected
+/// that has not tried it.
 const FAILED_MAX: u32 = 3;
+/// Maximum games to be leased alone that one search looks at.
+const ALONE_MAX: usize = 256;
 
 /// Audits of a tournament.
 #[derive(Debug, Default)]
@@ -63,10 +69,21 @@ pub(super) struct Audits {
     /// Games whose new record is being compared: the worker that sent the record, and the processes
     /// that played the game before.
     compared: BTreeMap<u64, (WorkerId, Players)>,
-    /// Number of failed attempts of each audit.
-    failed: BTreeMap<u64, u32>,
+    /// The failed attempts of each audit.
+    failed: BTreeMap<u64, Failures>,
+    /// Audits that are not tried any more in this start.
+    given_up: BTreeSet<u64>,
     /// The game at which the search continues.
     cursor: u64,
+}
+
+/// Failed attempts of an audit.
+#[derive(Debug, Default)]
+struct Failures {
+    attempts: u32,
+    /// The owners of the workers that failed: they get it again only if no further owner is connected, so
+    /// that one owner cannot end the audits of another one's games.
+    owners: BTreeSet<Owner>,
 }
 
 /// State of the audits of a tournament.
@@ -136,6 +153,7 @@ impl Audits {
             own: before.own,
             contradicted: before.contradicted,
             claimed: before.claimed,
+            doubted: before.doubted,
             ..Self::new(before.sample, games)
         };
         if self.sample.ppm > 0 {
@@ -281,17 +299,14 @@ impl Audits {
         if by.second.is_some() {
             // The number of disputes is limited.
             self.thirds.add(index, by);
-        } else if self.listed.count < LISTED_MAX {
+        } else if self.listed.count_of(by) < LISTED_MAX {
             self.listed.add(index, by);
         }
     }
 
     /// Lists a disputed game for its third play. Returns false if too many are disputed.
     fn dispute(&mut self, index: u64, dispute: Dispute) -> bool {
-        let players = Players {
-            first: dispute.first,
-            second: Some(dispute.second),
-        };
+        let players = Players::of(&dispute);
         let added = self.disputes.add(index, dispute);
         if added {
             self.list(index, players);
@@ -316,6 +331,7 @@ impl Audits {
         self.listed.remove(index);
         self.alone.remove(index);
         self.failed.remove(&index);
+        self.given_up.remove(&index);
         self.audited.insert(index);
         self.differing.insert(index);
         true
@@ -327,7 +343,8 @@ impl Audits {
         // Disputed games are audited already.
         let again = self.disputes.waiting() - self.thirds.count;
         let known = self.audited.count() + (at_hand - again) as u64 + self.given_up();
-        if self.listed.count > 0 || self.due <= known {
+        // Listed games may be those that no connected process may replay.
+        if self.due <= known + self.listed.count as u64 {
             return;
         }
         let games = self.audited.bound();
@@ -341,29 +358,48 @@ impl Audits {
                 || self.out.contains_key(&index)
                 || self.compared.contains_key(&index)
                 || self.alone.has(index)
-                || self.failed.get(&index).is_some_and(|&it| it >= FAILED_MAX);
+                || self.listed.has(index)
+                || self.given_up.contains(&index);
             if !known && durable(index) {
                 self.list(index, Players::one(self.played_by.process(index)));
-                if self.listed.count == LISTED_MAX {
-                    break;
-                }
             }
         }
     }
 
     fn given_up_claims(&self) -> u64 {
-        let failed = self
-            .failed
-            .iter()
-            .filter(|(_, failed)| **failed >= FAILED_MAX);
-        failed
-            .filter(|(index, _)| self.claimed.contains(**index))
+        let given_up = self.given_up.iter();
+        given_up
+            .filter(|&&index| self.claimed.contains(index))
             .count() as u64
     }
 
     fn given_up(&self) -> u64 {
-        let failed = self.failed.values();
-        failed.filter(|&&failed| failed >= FAILED_MAX).count() as u64
+        self.given_up.len() as u64
+    }
+
+    /// True if the owner of a process failed this audit, and a further owner is connected.
+    fn is_for_others(&self, index: u64, by: Players, auditor: &Auditor<'_>) -> bool {
+        let failures = self.failed.get(&index);
+        let owner = auditor.owner();
+        failures
+            .zip(owner)
+            .is_some_and(|(failures, owner)| failures.owners.contains(owner))
+            && self.has_further_owner(index, by, auditor.processes, auditor.agents)
+    }
+
+    /// True if an owner is connected that neither played a game nor failed its audit.
+    fn has_further_owner(
+        &self,
+        index: u64,
+        by: Players,
+        processes: &WorkerProcesses,
+        agents: &AgentStarts,
+    ) -> bool {
+        let players = by.all().map(|process| processes.owner(process).cloned());
+        let mut owners: BTreeSet<Option<Owner>> = players.chain([None]).collect();
+        let failures = self.failed.get(&index).into_iter();
+        owners.extend(failures.flat_map(|it| it.owners.iter().cloned().map(Some)));
+        processes.has_further_owner(&owners, agents)
     }
 
     /// Number of listed games that a process may replay.
@@ -373,7 +409,12 @@ impl Audits {
 
     /// True if a game can be leased alone to this process.
     pub(super) fn has_alone_for(&self, auditor: &Auditor<'_>) -> bool {
-        self.alone.count_for(auditor) > 0
+        self.next_alone(auditor).is_some()
+    }
+
+    fn next_alone(&self, auditor: &Auditor<'_>) -> Option<(u64, Players)> {
+        let mut listed = self.alone.iter_for(auditor).take(ALONE_MAX);
+        listed.find(|&(index, by)| !self.is_for_others(index, by, auditor))
     }
 
     /// Leases up to `count` games that a process may replay.
@@ -385,8 +426,11 @@ impl Audits {
 
     /// Leases one game that has to be leased alone.
     pub(super) fn take_alone(&mut self, auditor: &Auditor<'_>) -> Vec<Assigned> {
-        let taken = self.alone.take(1, auditor);
-        self.assign(taken)
+        let taken = self.next_alone(auditor);
+        if let Some((index, _)) = taken {
+            self.alone.remove(index);
+        }
+        self.assign(taken.into_iter().collect())
     }
 
     fn assign(&mut self, mut taken: Vec<(u64, Players)>) -> Vec<Assigned> {
@@ -414,11 +458,19 @@ impl Audits {
 
     /// Counts a failed attempt: a worker could not replay this game, or was lost with this game
     /// alone.
-    pub(super) fn fail(&mut self, index: u64) {
+    pub(super) fn fail(
+        &mut self,
+        index: u64,
+        failed: WorkerProcess,
+        processes: &WorkerProcesses,
+        agents: &AgentStarts,
+    ) {
         if let Some(by) = self.out.remove(&index) {
-            let failed = self.failed.entry(index).or_default();
-            *failed += 1;
-            if *failed < FAILED_MAX {
+            let failures = self.failed.entry(index).or_default();
+            failures.attempts += 1;
+            failures.owners.extend(processes.owner(failed).cloned());
+            let is_last = failures.attempts >= FAILED_MAX;
+            if !is_last || self.has_further_owner(index, by, processes, agents) {
                 self.alone.add(index, by);
             } else {
                 // It counts: where others cannot play the game either, nothing speaks against it.
@@ -470,7 +522,7 @@ impl Audits {
         if self.disputes.give_up(index) {
             self.failed.remove(&index);
         } else {
-            self.failed.insert(index, FAILED_MAX);
+            self.given_up.insert(index);
         }
     }
 
@@ -481,7 +533,7 @@ impl Audits {
         worker: WorkerId,
         of: WorkerProcess,
         record: AuditRecord,
-        owner: impl Fn(WorkerProcess) -> Option<Owner>,
+        (owner, owners): (impl Fn(WorkerProcess) -> Option<Owner>, usize),
         may_be_own: impl Fn(WorkerProcess) -> bool,
     ) -> (Settled, WorkerProcess) {
         let Some(by) = self.take_compared(index, worker) else {
@@ -493,17 +545,24 @@ impl Audits {
             return (Settled::Nothing, WorkerProcess::Unknown);
         }
         self.failed.remove(&index);
+        self.given_up.remove(&index);
         let hash = match record {
             AuditRecord::Differs { hash, .. } => Some(hash),
             AuditRecord::Same | AuditRecord::Sample | AuditRecord::LacksFault => None,
         };
-        let third = self.disputes.settle(index, hash, of, &owner);
-        if let Some((dispute, confirmed, charged)) = third {
-            // If the agent is charged, none of its records is the right one.
-            if confirmed != Confirmed::Durable && matches!(charged, Charged::Process(_)) {
-                self.refuted.insert(index);
+        match self.disputes.settle(index, hash, of, &owner, owners) {
+            None => {}
+            Some(Played::Third(dispute)) => {
+                self.list(index, Players::of(&dispute));
+                return (Settled::Third(dispute), by.first);
             }
-            return (Settled::Third(dispute, confirmed, charged), by.first);
+            Some(Played::Last(dispute, confirmed, charged)) => {
+                // If the agent is charged, none of its records is the right one.
+                if confirmed != Confirmed::Durable && charged != Charged::Agent {
+                    self.refuted.insert(index);
+                }
+                return (Settled::Last(dispute, confirmed, charged), by.first);
+            }
         }
         self.audited.insert(index);
         let is_own = by.first == of || owner(of).is_some() && owner(of) == owner(by.first);
@@ -525,6 +584,7 @@ impl Audits {
                     second: of,
                     hash,
                     agent,
+                    third: None,
                 };
                 match self.dispute(index, dispute) {
                     true => Settled::Disputed(dispute),
@@ -552,8 +612,8 @@ impl Audits {
     }
 
     /// The stored sets that contain a game: audited, differing, sampled and refuted ones, those audited
-    /// by the same owner, contradicted and claimed ones.
-    pub(super) fn sets(&self, index: u64) -> [bool; 7] {
+    /// by the same owner, contradicted and claimed ones, and those of processes in doubt.
+    pub(super) fn sets(&self, index: u64) -> [bool; 8] {
         [
             &self.audited,
             &self.differing,
@@ -562,6 +622,7 @@ impl Audits {
             &self.own,
             &self.contradicted,
             &self.claimed,
+            &self.doubted,
         ]
         .map(|set| set.contains(index))
     }

@@ -11,7 +11,7 @@
 //! | an audit by another owner does not have it | it lacks confirmation |
 //! | only the audit by another owner has such a fault | so does the audit's |
 //! | it lacks confirmation, and the agent does not usually fail like this | it is contradicted: the process is in doubt again, and the result is not sound until a retry replaces the game |
-//! | three games of a process in a row are contradicted, by at least two owners | the process goes into quarantine |
+//! | three games of a process in a row are contradicted, by at least two owners, and no other owner sees the agent fail | the process goes into quarantine |
 //!
 //! An agent usually fails as often as an owner reports if others see it fail, too, and the rate on that owner's
 //! workers is not significantly higher than on all others, nor on all others without the owner where it
@@ -133,6 +133,10 @@ impl Claims {
         found
     }
 
+    pub(super) fn is_uneven(&self) -> bool {
+        !self.uneven().is_empty()
+    }
+
     /// True if an agent fails significantly more often when it is asked again.
     fn fails_again(&self, agent: u16) -> bool {
         let rates = self.rates.get(&agent).into_iter().flatten();
@@ -169,6 +173,13 @@ impl Claims {
         own.events > 0
             && all.events > 0
             && [all, rest].into_iter().all(|it| !own.is_higher(it, LEVEL))
+    }
+
+    /// True if known owners other than this one report faults of an agent.
+    fn fails_with_others(&self, agent: u16, owner: Option<&Owner>) -> bool {
+        let rates = self.rates.get(&agent).into_iter().flatten();
+        let mut others = rates.filter(|(of, _)| of.is_some() && of.as_ref() != owner);
+        others.any(|(_, it)| it.games.events + it.again.events + it.of_claims.events > 0)
     }
 
     fn are_usual(&self, agents: &[u16], owner: Option<&Owner>) -> bool {
@@ -389,6 +400,9 @@ impl Ledger {
             true => self.processes.owner(of),
             false => audits.claims.owner_of(index, self.processes.owner(by)),
         };
+        // An agent that fails with others, too, must not bring one worker after the other into quarantine.
+        let fails_with_others =
+            { agents.iter() }.any(|&agent| audits.claims.fails_with_others(agent, owner));
         let is_contradicted = (audits.claims).add_unconfirmed(index, owner.cloned(), agents);
         if is_contradicted {
             audits.contradicted.insert(index);
@@ -397,7 +411,10 @@ impl Ledger {
         if is_contradicted && is_new {
             self.processes.mark_differing(by);
         }
-        let in_a_row = is_contradicted && !is_new && self.processes.mark_contradicted(by, of);
+        let in_a_row = is_contradicted
+            && !is_new
+            && !fails_with_others
+            && self.processes.mark_contradicted(by, of);
         Contradicted {
             is_contradicted,
             quarantine: in_a_row.then_some(by),

@@ -1,20 +1,22 @@
 //! Disputed games: an audit gave another record than the durable one. A third play settles who is
-//! charged.
+//! charged, and a fourth one if all three differ and a fourth owner is connected.
 //!
-//! | The third record equals | Charged | Durable record |
+//! | The newest record equals | Charged | Durable record |
 //! |---|---|---|
-//! | the durable one | the process that audited the game | stands |
-//! | the audit's | the process that played the game first | is refuted |
-//! | neither, and one owner made both | the process that played the game first | is refuted |
-//! | neither, else | the agent whose move differs first | stands |
+//! | the durable one | the processes that sent others | stands |
+//! | the audit's | the processes that sent others | is refuted |
+//! | the third one | the two processes before | is refuted |
+//! | none, and one owner made the first two | the process that played the game first | is refuted |
+//! | none, else | the agent whose move differs first | stands |
 //!
 //! An agent that answers differently now and then makes such games on every process. So as soon as
 //! a second process would be charged for the same agent, the agent is charged, for these and all
 //! later games, and the first process is acquitted: it leaves quarantine, and its records stand.
 //! Processes of one owner count as one if those that contradict them have other owners: an owner
-//! who lies can start any number of them.
+//! who lies can start any number of them. With four owners and more, the agent is charged with the
+//! third owner: two who lie cannot blame it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{AuditSample, Bitmap, Owner, WorkerProcess};
 
@@ -32,6 +34,16 @@ pub struct Dispute {
     pub hash: [u8; 32],
     /// The agent whose move differs first, if it is known.
     pub agent: Option<u16>,
+    /// The process that sent a third record, which equals neither, with its hash.
+    pub third: Option<(WorkerProcess, [u8; 32])>,
+}
+
+impl Dispute {
+    /// The processes that played the game.
+    pub(super) fn processes(&self) -> impl Iterator<Item = WorkerProcess> {
+        let third = self.third.map(|(process, _)| process);
+        [self.first, self.second].into_iter().chain(third)
+    }
 }
 
 /// The record that the third play confirmed.
@@ -50,6 +62,8 @@ pub enum Confirmed {
 pub enum Charged {
     /// A worker process, which has to go into quarantine if it is known.
     Process(WorkerProcess),
+    /// Two of them.
+    Both([WorkerProcess; 2]),
     /// The agent whose move differs first. Processes that were charged for its games before are
     /// acquitted.
     Agent,
@@ -62,35 +76,17 @@ pub struct Charge {
     pub index: u64,
     /// Its records.
     pub dispute: Dispute,
-    /// The record that the third play confirmed.
+    /// The record that the last play confirmed.
     pub confirmed: Confirmed,
-}
-
-impl Charge {
     /// The process that was charged.
-    #[must_use]
-    pub fn process(&self) -> WorkerProcess {
-        match self.confirmed {
-            Confirmed::Durable => self.dispute.second,
-            Confirmed::Other | Confirmed::Neither => self.dispute.first,
-        }
-    }
-
-    /// The process that sent the record which the third play confirmed.
-    fn confirmed_process(&self) -> Option<WorkerProcess> {
-        match self.confirmed {
-            Confirmed::Durable => Some(self.dispute.first),
-            Confirmed::Other => Some(self.dispute.second),
-            Confirmed::Neither => None,
-        }
-    }
+    pub process: WorkerProcess,
 }
 
 /// Who is charged for the games of an agent.
 #[derive(Debug)]
 enum Culprit {
-    /// A process, or several of this owner.
-    Processes(Option<Owner>, Vec<Charge>),
+    /// One process, or several with these owners.
+    Processes(BTreeSet<Option<Owner>>, Vec<Charge>),
     Agent,
 }
 
@@ -131,6 +127,8 @@ pub struct RestoredAudits {
     pub contradicted: Bitmap,
     /// Those with a fault of one owner that no other owner has audited.
     pub claimed: Bitmap,
+    /// Those that are audited although the sample lacks them.
+    pub doubted: Bitmap,
     /// Those that wait for a third play.
     pub disputes: Vec<(u64, Dispute)>,
 }
@@ -148,8 +146,19 @@ pub enum Settled {
     Differs,
     /// Both records differ: a third process plays the game.
     Disputed(Dispute),
-    /// The third record came.
-    Third(Dispute, Confirmed, Charged),
+    /// A third record came, which differs from both: a fourth owner plays the game.
+    Third(Dispute),
+    /// The last record came.
+    Last(Dispute, Confirmed, Charged),
+}
+
+/// What a play of a disputed game showed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Played {
+    /// All three records differ: a fourth owner plays the game.
+    Third(Dispute),
+    /// Who is charged.
+    Last(Dispute, Confirmed, Charged),
 }
 
 /// The open disputes of a tournament.
@@ -198,65 +207,111 @@ impl Disputes {
         true
     }
 
-    /// Settles a dispute by the record of a third process, with its hash if it differs from the
-    /// durable one. Returns none if the game is not disputed.
+    /// Settles a dispute by the record of another process, with its hash if it differs from the
+    /// durable one. `owners` is the number of connected owners. Returns none if the game is not disputed.
     pub(super) fn settle(
         &mut self,
         index: u64,
         differing: Option<[u8; 32]>,
-        third: WorkerProcess,
+        by: WorkerProcess,
         owner: impl Fn(WorkerProcess) -> Option<Owner>,
-    ) -> Option<(Dispute, Confirmed, Charged)> {
+        owners: usize,
+    ) -> Option<Played> {
         let (dispute, waits) = self.open.remove(&index)?;
         self.waiting -= usize::from(waits);
+        let Dispute { first, second, .. } = dispute;
+        let third = dispute.third.map(|(process, _)| process);
         let confirmed = match differing {
             None => Confirmed::Durable,
             Some(hash) if hash == dispute.hash => Confirmed::Other,
-            Some(_) if !is_of_one_owner(&dispute, third, &owner) => {
-                return Some((dispute, Confirmed::Neither, Charged::Agent));
-            }
             Some(_) => Confirmed::Neither,
         };
-        let charge = Charge {
-            index,
+        let by_third = third.filter(|_| dispute.third.map(|(_, hash)| hash) == differing);
+        let agent = Played::Last(dispute, confirmed, Charged::Agent);
+        let wrong: Vec<WorkerProcess> = match (confirmed, by_third) {
+            (Confirmed::Durable, _) => [second].into_iter().chain(third).collect(),
+            (Confirmed::Other, _) => [first].into_iter().chain(third).collect(),
+            (Confirmed::Neither, Some(_)) => vec![first, second],
+            (Confirmed::Neither, None) if is_of_one_owner(&dispute, by, &owner) => vec![first],
+            (Confirmed::Neither, None) => {
+                let all: BTreeSet<_> = dispute.processes().chain([by]).map(&owner).collect();
+                let are_known = !all.contains(&None) && all.len() == 3;
+                let Some(hash) = differing.filter(|_| third.is_none() && are_known && owners > 3)
+                else {
+                    return Some(agent);
+                };
+                let dispute = Dispute {
+                    third: Some((by, hash)),
+                    ..dispute
+                };
+                self.add(index, dispute);
+                return Some(Played::Third(dispute));
+            }
+        };
+        let right = match (confirmed, by_third) {
+            (Confirmed::Durable, _) => Some(first),
+            (Confirmed::Other, _) => Some(second),
+            (Confirmed::Neither, third) => third,
+        };
+        let mut charged = Vec::new();
+        for process in wrong {
+            let charge = Charge {
+                index,
+                dispute,
+                confirmed,
+                process,
+            };
+            let witnesses = right.into_iter().chain([by]);
+            match self.charge(charge, witnesses, &owner, owners) {
+                true => charged.push(process),
+                false => return Some(agent),
+            }
+        }
+        Some(Played::Last(
             dispute,
             confirmed,
-        };
-        Some((dispute, confirmed, self.charge(charge, third, owner)))
+            match charged[..] {
+                [one, other] => Charged::Both([one, other]),
+                _ => Charged::Process(charged[0]),
+            },
+        ))
     }
 
+    /// Charges a process. Returns false if the agent is charged instead.
     fn charge(
         &mut self,
         charge: Charge,
-        third: WorkerProcess,
+        mut witnesses: impl Iterator<Item = WorkerProcess>,
         owner: impl Fn(WorkerProcess) -> Option<Owner>,
-    ) -> Charged {
-        let process = charge.process();
+        owners: usize,
+    ) -> bool {
+        let process = charge.process;
         if process == WorkerProcess::Unknown {
-            return Charged::Process(process);
+            return true;
         }
         let of = owner(process);
-        let witnesses = charge.confirmed_process().into_iter().chain([third]);
-        let others_contradict = of.is_some() && { witnesses }.all(|it| {
-            let witness = owner(it);
-            witness.is_some() && witness != of
-        });
+        let others_contradict = of.is_some()
+            && witnesses.all(|it| {
+                let witness = owner(it);
+                witness.is_some() && witness != of
+            });
         let culprit = self.charged.entry(charge.dispute.agent);
-        let culprit = culprit.or_insert_with(|| Culprit::Processes(of.clone(), Vec::new()));
+        let culprit = culprit.or_insert_with(|| Culprit::Processes(BTreeSet::new(), Vec::new()));
         match culprit {
-            Culprit::Processes(known, charges)
-                if charges.first().is_none_or(|it| it.process() == process)
-                    || others_contradict && *known == of =>
-            {
-                charges.push(charge);
-                Charged::Process(process)
-            }
-            Culprit::Processes(_, charges) => {
+            Culprit::Processes(known, charges) => {
+                let is_first = charges.first().is_none_or(|it| it.process == process);
+                let is_new = !known.contains(&of);
+                let most = if owners > 3 { 2 } else { 1 };
+                if is_first || others_contradict && (!is_new || known.len() < most) {
+                    known.insert(of);
+                    charges.push(charge);
+                    return true;
+                }
                 self.acquitted = std::mem::take(charges);
                 *culprit = Culprit::Agent;
-                Charged::Agent
+                false
             }
-            Culprit::Agent => Charged::Agent,
+            Culprit::Agent => false,
         }
     }
 
@@ -294,9 +349,25 @@ mod tests {
     const ONE: WorkerProcess = WorkerProcess::Process(1);
     const TWO: WorkerProcess = WorkerProcess::Process(2);
     const THREE: WorkerProcess = WorkerProcess::Process(3);
+    const FOUR: WorkerProcess = WorkerProcess::Process(4);
 
     fn unowned(_: WorkerProcess) -> Option<Owner> {
         None
+    }
+
+    /// Each process has an owner.
+    fn owned(process: WorkerProcess) -> Option<Owner> {
+        match process {
+            WorkerProcess::Process(number) => Some(number.to_string().into()),
+            _ => None,
+        }
+    }
+
+    fn charged(played: Option<Played>) -> (Confirmed, Charged) {
+        match played {
+            Some(Played::Last(_, confirmed, charged)) => (confirmed, charged),
+            other => panic!("{other:?}"),
+        }
     }
 
     fn dispute(first: WorkerProcess, second: WorkerProcess) -> Dispute {
@@ -305,6 +376,7 @@ mod tests {
             second,
             hash: [2; 32],
             agent: Some(0),
+            third: None,
         }
     }
 
@@ -321,10 +393,10 @@ mod tests {
             disputes.charged.clear();
             assert!(disputes.add(7, between));
             assert_eq!(
-                disputes.settle(7, hash, THREE, unowned),
-                Some((between, confirmed, charged))
+                disputes.settle(7, hash, THREE, unowned, 1),
+                Some(Played::Last(between, confirmed, charged))
             );
-            let again = disputes.settle(7, hash, THREE, unowned);
+            let again = disputes.settle(7, hash, THREE, unowned, 1);
             assert_eq!(again, None, "settled already");
             assert_eq!((disputes.len(), disputes.waiting()), (0, 0));
         }
@@ -333,18 +405,17 @@ mod tests {
     #[test]
     fn agent_is_charged_after_a_second_process() {
         let mut disputes = Disputes::default();
-        let charged = |disputes: &mut Disputes, index, first, second| {
+        let settle = |disputes: &mut Disputes, index, first, second| {
             disputes.add(index, dispute(first, second));
-            let settled = disputes.settle(index, Some([2; 32]), THREE, unowned);
-            settled.expect("disputed").2
+            charged(disputes.settle(index, Some([2; 32]), THREE, unowned, 1)).1
         };
         let unknown = WorkerProcess::Unknown;
-        let mut charged = |index, first, second| charged(&mut disputes, index, first, second);
-        assert_eq!(charged(6, unknown, TWO), Charged::Process(unknown));
-        assert_eq!(charged(7, ONE, TWO), Charged::Process(ONE));
-        assert_eq!(charged(8, ONE, TWO), Charged::Process(ONE));
-        assert_eq!(charged(9, TWO, ONE), Charged::Agent);
-        assert_eq!(charged(10, ONE, TWO), Charged::Agent, "for good");
+        let mut settle = |index, first, second| settle(&mut disputes, index, first, second);
+        assert_eq!(settle(6, unknown, TWO), Charged::Process(unknown));
+        assert_eq!(settle(7, ONE, TWO), Charged::Process(ONE));
+        assert_eq!(settle(8, ONE, TWO), Charged::Process(ONE));
+        assert_eq!(settle(9, TWO, ONE), Charged::Agent);
+        assert_eq!(settle(10, ONE, TWO), Charged::Agent, "for good");
         let games = |disputes: &mut Disputes| -> Vec<u64> {
             let charges = disputes.take_acquitted();
             charges.iter().map(|charge| charge.index).collect()
@@ -362,20 +433,19 @@ mod tests {
             WorkerProcess::Process(number) => Some(number.to_string().into()),
             _ => None,
         };
-        let mut charged = |index, [first, second, third]: [u64; 3]| {
+        let mut settle = |index, [first, second, third]: [u64; 3]| {
             let [first, second, third] = [first, second, third].map(WorkerProcess::Process);
             disputes.add(index, dispute(first, second));
-            let settled = disputes.settle(index, Some([2; 32]), third, owner);
-            settled.expect("disputed").2
+            charged(disputes.settle(index, Some([2; 32]), third, owner, 3)).1
         };
         for (index, process) in [2, 4, 6, 2].into_iter().enumerate() {
             assert_eq!(
-                charged(index as u64, [process, 1, 3]),
+                settle(index as u64, [process, 1, 3]),
                 Charged::Process(WorkerProcess::Process(process))
             );
         }
         // Processes of the liar cannot charge one of their own instead of the agent.
-        assert_eq!(charged(7, [8, 10, 3]), Charged::Agent);
+        assert_eq!(settle(7, [8, 10, 3]), Charged::Agent);
         let games = disputes.take_acquitted();
         let games: Vec<u64> = games.iter().map(|charge| charge.index).collect();
         assert_eq!(games, [0, 1, 2, 3]);
@@ -388,43 +458,77 @@ mod tests {
             WorkerProcess::Process(number) => Some(number.to_string().into()),
             _ => None,
         };
-        let charged = |disputes: &mut Disputes, [first, second]: [_; 2], hash, owned: bool| {
+        let settle = |disputes: &mut Disputes, [first, second]: [_; 2], hash, owned: bool| {
             disputes.add(7, dispute(first, second));
             let owner = |process| owner(process).filter(|_| owned);
-            let settled = disputes.settle(7, hash, THREE, owner);
-            let (_, confirmed, charged) = settled.expect("disputed");
-            (confirmed, charged)
+            charged(disputes.settle(7, hash, THREE, owner, 2))
         };
         let neither = Some([3; 32]);
         let mut disputes = Disputes::default();
         for by in [[ONE, ONE], [TWO, TWO], [ONE, TWO]] {
             let process = Charged::Process(by[0]);
-            let settled = charged(&mut disputes, by, neither, true);
+            let settled = settle(&mut disputes, by, neither, true);
             assert_eq!(settled, (Confirmed::Neither, process));
         }
         assert!(disputes.take_acquitted().is_empty());
         // Without owners, the records of two processes are those of strangers.
         let mut disputes = Disputes::default();
-        let settled = charged(&mut disputes, [ONE, TWO], neither, false);
+        let settled = settle(&mut disputes, [ONE, TWO], neither, false);
         assert_eq!(settled.1, Charged::Agent);
-        let settled = charged(&mut disputes, [ONE, ONE], neither, false);
+        let settled = settle(&mut disputes, [ONE, ONE], neither, false);
         assert_eq!(settled.1, Charged::Process(ONE));
     }
 
     #[test]
     fn agent_is_charged_after_a_second_owner() {
         let mut disputes = Disputes::default();
-        let owner = |process| match process {
-            WorkerProcess::Process(number) => Some(number.to_string().into()),
-            _ => None,
-        };
-        let mut charged = |index, first, second, third| {
+        let mut settle = |index, first, second, third| {
             disputes.add(index, dispute(first, second));
-            let settled = disputes.settle(index, Some([2; 32]), third, owner);
-            settled.expect("disputed").2
+            charged(disputes.settle(index, Some([2; 32]), third, owned, 3)).1
         };
-        assert_eq!(charged(0, ONE, TWO, THREE), Charged::Process(ONE));
-        assert_eq!(charged(1, TWO, ONE, THREE), Charged::Agent);
+        assert_eq!(settle(0, ONE, TWO, THREE), Charged::Process(ONE));
+        assert_eq!(settle(1, TWO, ONE, THREE), Charged::Agent);
+    }
+
+    #[test]
+    fn two_of_four_owners_cannot_blame_an_agent() {
+        let mut disputes = Disputes::default();
+        let mut settle = |index, first, second, third| {
+            disputes.add(index, dispute(first, second));
+            charged(disputes.settle(index, Some([2; 32]), third, owned, 4)).1
+        };
+        assert_eq!(settle(0, ONE, THREE, FOUR), Charged::Process(ONE));
+        assert_eq!(settle(1, TWO, THREE, FOUR), Charged::Process(TWO));
+        assert_eq!(settle(2, ONE, THREE, FOUR), Charged::Process(ONE));
+        assert_eq!(settle(3, THREE, ONE, FOUR), Charged::Agent, "a third owner");
+    }
+
+    #[test]
+    fn fourth_owner_settles_three_different_records() {
+        let hashes = [None, Some([2; 32]), Some([3; 32]), Some([4; 32])];
+        let expected = [
+            (Confirmed::Durable, Charged::Both([TWO, THREE])),
+            (Confirmed::Other, Charged::Both([ONE, THREE])),
+            (Confirmed::Neither, Charged::Both([ONE, TWO])),
+            (Confirmed::Neither, Charged::Agent),
+        ];
+        for (hash, expected) in hashes.into_iter().zip(expected) {
+            let mut disputes = Disputes::default();
+            disputes.add(7, dispute(ONE, TWO));
+            let played = disputes.settle(7, Some([3; 32]), THREE, owned, 4);
+            let Some(Played::Third(open)) = played else {
+                panic!("{played:?}");
+            };
+            assert_eq!(open.third, Some((THREE, [3; 32])));
+            assert_eq!((disputes.len(), disputes.waiting()), (1, 1));
+            let settled = charged(disputes.settle(7, hash, FOUR, owned, 4));
+            assert_eq!(settled, expected, "{hash:?}");
+        }
+        // Without a fourth owner, nothing more can be found out.
+        let mut disputes = Disputes::default();
+        disputes.add(7, dispute(ONE, TWO));
+        let settled = charged(disputes.settle(7, Some([3; 32]), THREE, owned, 3));
+        assert_eq!(settled, (Confirmed::Neither, Charged::Agent));
     }
 
     #[test]

@@ -56,6 +56,7 @@ impl Ledger {
                 && !is_injected(Defect::LosesReturned)
             {
                 let back = Returned {
+                    processes: &self.processes,
                     lease: id,
                     audit: lease.audit,
                     now: self.now,
@@ -140,6 +141,7 @@ impl Ledger {
         let is_passed_on =
             { &self.processes }.has_other_owner_sound(&attempts, &entry.queue.agents);
         let back = Returned {
+            processes: &self.processes,
             lease,
             audit,
             now,

@@ -102,7 +102,8 @@ impl<'a> LeaseRequester<'a> {
 }
 
 /// A game that returns from a lease.
-pub(super) struct Returned {
+pub(super) struct Returned<'a> {
+    pub(super) processes: &'a WorkerProcesses,
     pub(super) lease: LeaseId,
     /// True if the lease was to replay durable games.
     pub(super) audit: bool,
@@ -349,12 +350,13 @@ impl GameQueue {
     }
 
     /// Takes a game back from a lease; does nothing if the lease no longer has it.
-    pub(super) fn give_back(&mut self, index: u64, why: ReturnReason, back: &Returned) {
+    pub(super) fn give_back(&mut self, index: u64, why: ReturnReason, back: &Returned<'_>) {
         if back.audit {
             match why {
                 // These attempts are counted, so the audit of a game that kills its workers ends.
                 ReturnReason::Lost { alone: true } | ReturnReason::Failed => {
-                    self.audits.fail(index);
+                    let by = back.attempt.by;
+                    self.audits.fail(index, by, back.processes, &self.agents);
                 }
                 ReturnReason::Lost { alone: false } => self.audits.lose(index),
                 ReturnReason::Unplayed => self.audits.give_back(index),

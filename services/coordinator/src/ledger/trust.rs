@@ -48,11 +48,11 @@ impl Ledger {
     }
 
     /// The sets of a tournament that contain a game: audited, differing, sampled and refuted games, those
-    /// audited by the same owner, contradicted and claimed ones.
+    /// audited by the same owner, contradicted and claimed ones, and those of processes in doubt.
     #[must_use]
-    pub fn audit_sets(&self, tournament: TournamentNo, index: u64) -> [bool; 7] {
+    pub fn audit_sets(&self, tournament: TournamentNo, index: u64) -> [bool; 8] {
         let entry = self.tournaments.get(&tournament);
-        entry.map_or([false; 7], |entry| entry.queue.audits.sets(index))
+        entry.map_or([false; 8], |entry| entry.queue.audits.sets(index))
     }
 
     /// The open disputes of a tournament, by game.
@@ -70,10 +70,7 @@ impl Ledger {
         let Some(entry) = self.tournaments.get(&tournament) else {
             return false;
         };
-        let players = Players {
-            first: dispute.first,
-            second: Some(dispute.second),
-        };
+        let players = Players::of(dispute);
         let workers = self.workers.values().map(|worker| worker.process);
         let mut able = workers.filter(|it| !self.is_quarantined(*it));
         able.any(|it| Auditor::new(it, &self.processes, &entry.queue.agents).may_replay(players))
@@ -117,7 +114,7 @@ impl Ledger {
         // Which of the two lied is unknown, and so is what else it reported.
         unsound.extend(audits.disputes.iter().map(|(index, _)| index));
         let disputes = audits.disputes.iter().map(|(_, dispute)| dispute);
-        let processes: BTreeSet<_> = disputes.flat_map(|it| [it.first, it.second]).collect();
+        let processes: BTreeSet<_> = disputes.flat_map(Dispute::processes).collect();
         unsound.extend(processes.iter().flat_map(|&it| audits.unconfirmed(it)));
         unsound
     }
@@ -144,7 +141,8 @@ impl Ledger {
         let processes = &mut self.processes;
         let owner = |process| processes.owner(process).cloned();
         let may_be_own = |by| processes.may_have_one_owner(by, of);
-        let (settled, first) = audits.settle(index, worker, of, record, owner, may_be_own);
+        let owners = (owner, processes.owners());
+        let (settled, first) = audits.settle(index, worker, of, record, owners, may_be_own);
         match settled {
             Settled::Agreed => {
                 let own = processes.have_one_owner(first, of);
@@ -154,7 +152,7 @@ impl Ledger {
                 processes.mark_differing(first);
                 processes.mark_differing(of);
             }
-            Settled::Nothing | Settled::Sampled | Settled::Third(..) => {}
+            Settled::Nothing | Settled::Sampled | Settled::Third(_) | Settled::Last(..) => {}
         }
         self.update_sets(tournament);
         settled
@@ -181,11 +179,18 @@ impl Ledger {
             return Settled::Nothing;
         }
         let audits = &mut entry.queue.audits;
+        // After a restart, the process is unknown. The ticket says that it is this one, or that its lease
+        // had ended.
+        let first = match audits.process(index) {
+            WorkerProcess::Unknown => of,
+            first => first,
+        };
         let dispute = Dispute {
-            first: audits.process(index),
+            first,
             second: of,
             hash,
             agent,
+            third: None,
         };
         if !audits.has_sample() {
             return match self.contradicts_itself(&dispute) {
@@ -201,12 +206,12 @@ impl Ledger {
         settled
     }
 
-    /// True if both records of a dispute come from one of several owners. They do not speak against an agent:
-    /// the owner may have invented either. A single owner is believed.
+    /// True if both records of a dispute come from one process, or from one of several owners. They do not
+    /// speak against an agent: it may have invented either.
     #[must_use]
     pub fn contradicts_itself(&self, dispute: &Dispute) -> bool {
         let one_owner = self.processes.have_one_owner(dispute.first, dispute.second);
-        one_owner && self.processes.has_two_owners()
+        dispute.first == dispute.second || one_owner && self.processes.has_two_owners()
     }
 
     /// Gives up an audit whose record cannot be compared, until the next start.
@@ -265,7 +270,7 @@ impl Ledger {
         let entry = self.tournaments.get_mut(&tournament);
         let charges = entry.map(|entry| entry.queue.audits.take_acquitted());
         let charges = charges.unwrap_or_default();
-        let acquitted: BTreeSet<_> = charges.iter().map(Charge::process).collect();
+        let acquitted: BTreeSet<_> = charges.iter().map(|charge| charge.process).collect();
         for process in acquitted {
             if self.quarantined.get(&process) == Some(&Suspicion::ThirdPlay) {
                 self.quarantined.remove(&process);

@@ -5,6 +5,7 @@
 //! |---|---|
 //! | one owner | another owner, if one is connected that can play the tournament; else another process of this owner |
 //! | two owners, with different records | a third owner: two processes of one owner could outvote an honest one |
+//! | three owners, with different records | a fourth owner |
 //!
 //! An unknown owner, of a game that was played before this start of the coordinator, is another
 //! owner.
@@ -15,17 +16,18 @@ use std::{
 };
 
 use super::{
-    Owner, WorkerProcess,
+    Dispute, Owner, WorkerProcess,
     agent_starts::AgentStarts,
     worker_processes::{OwnersHere, WorkerProcesses},
 };
 
-/// The processes that played a game already, so none of them replays it: one for an audit, two
-/// for the third play of a disputed game.
+/// The processes that played a game already, so none of them replays it: one for an audit, two or three
+/// for a further play of a disputed game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Players {
     pub(super) first: WorkerProcess,
     pub(super) second: Option<WorkerProcess>,
+    pub(super) third: Option<WorkerProcess>,
 }
 
 impl Players {
@@ -34,19 +36,36 @@ impl Players {
         Self {
             first,
             second: None,
+            third: None,
         }
     }
 
+    /// Those of a disputed game.
+    pub(super) fn of(dispute: &Dispute) -> Self {
+        Self {
+            first: dispute.first,
+            second: Some(dispute.second),
+            third: dispute.third.map(|(process, _)| process),
+        }
+    }
+
+    pub(super) fn all(self) -> impl Iterator<Item = WorkerProcess> {
+        [self.first]
+            .into_iter()
+            .chain(self.second)
+            .chain(self.third)
+    }
+
     fn include(self, process: WorkerProcess) -> bool {
-        self.first == process || self.second == Some(process)
+        self.first == process || [self.second, self.third].contains(&Some(process))
     }
 }
 
 /// A process that may replay games.
 pub(super) struct Auditor<'a> {
     process: WorkerProcess,
-    processes: &'a WorkerProcesses,
-    agents: &'a AgentStarts,
+    pub(super) processes: &'a WorkerProcesses,
+    pub(super) agents: &'a AgentStarts,
     owners_here: OnceCell<OwnersHere<'a>>,
 }
 
@@ -64,6 +83,11 @@ impl<'a> Auditor<'a> {
         }
     }
 
+    /// Its owner, if it is known.
+    pub(super) fn owner(&self) -> Option<&'a Owner> {
+        self.processes.owner(self.process)
+    }
+
     /// True if it may replay a game that these processes played.
     pub(super) fn may_replay(&self, by: Players) -> bool {
         if by.include(self.process) {
@@ -71,7 +95,11 @@ impl<'a> Auditor<'a> {
         }
         let owner = |process| self.processes.owner(process);
         let own = owner(self.process);
-        let owners = [Some(owner(by.first)), by.second.map(owner)];
+        let owners = [
+            Some(owner(by.first)),
+            by.second.map(owner),
+            by.third.map(owner),
+        ];
         let is_owner = |it: Option<&Owner>| it.is_some() && owners.contains(&Some(it));
         if !is_owner(own) {
             return true;
@@ -99,6 +127,11 @@ impl Waiting {
         self.count += usize::from(self.by.entry(by).or_default().insert(index));
     }
 
+    /// Number of listed games that these processes played.
+    pub(super) fn count_of(&self, by: Players) -> usize {
+        self.by.get(&by).map_or(0, BTreeSet::len)
+    }
+
     pub(super) fn has(&self, index: u64) -> bool {
         self.by.values().any(|games| games.contains(&index))
     }
@@ -107,6 +140,12 @@ impl Waiting {
         let removed = self.by.values_mut().filter_map(|games| games.take(&index));
         self.count -= removed.count();
         self.by.retain(|_, games| !games.is_empty());
+    }
+
+    /// The games that a process may replay.
+    pub(super) fn iter_for(&self, auditor: &Auditor<'_>) -> impl Iterator<Item = (u64, Players)> {
+        let may = self.by.iter().filter(|(by, _)| auditor.may_replay(**by));
+        may.flat_map(|(&by, games)| games.iter().map(move |&index| (index, by)))
     }
 
     /// Number of games that a process may replay.

@@ -127,6 +127,11 @@ impl WorkerProcesses {
         self.all.len() > 1
     }
 
+    /// Number of owners with connected processes.
+    pub(super) fn owners(&self) -> usize {
+        self.here_of.len()
+    }
+
     /// True if processes of several owners are connected.
     pub(super) fn has_two_owners(&self) -> bool {
         self.here_of.len() > 1

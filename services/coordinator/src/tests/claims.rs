@@ -38,7 +38,7 @@ impl Contest {
         Self::of(SPEC, options).await
     }
 
-    async fn of(spec: &str, options: Options) -> Self {
+    pub(super) async fn of(spec: &str, options: Options) -> Self {
         let arena = Guarded::with(options, Token::draw().expect("random numbers")).await;
         let request = v1::StartTournamentRequest {
             spec_toml: spec.to_owned(),
@@ -75,7 +75,7 @@ impl Contest {
         found.into_inner().tournament.expect("a tournament").state()
     }
 
-    async fn audits(&self) -> v1::Audits {
+    pub(super) async fn audits(&self) -> v1::Audits {
         let request = v1::GetTournamentRequest {
             tournament_id: self.id.clone(),
         };
@@ -85,19 +85,36 @@ impl Contest {
         tournament.audits.unwrap_or_default()
     }
 
-    async fn notes(&self) -> String {
+    /// Names of the workers in quarantine.
+    pub(super) async fn quarantined(&self) -> Vec<String> {
+        let mut user = self.arena.user(&self.arena.admin);
+        let listed = user.list_workers(v1::ListWorkersRequest::default()).await;
+        let workers = listed.expect("answered").into_inner().workers.into_iter();
+        let quarantined = workers.filter(|worker| worker.quarantined);
+        quarantined.map(|worker| worker.name).collect()
+    }
+
+    pub(super) async fn non_deterministic(&self) -> usize {
+        let agents = self.standings().await.agents.into_iter();
+        agents.filter(|agent| agent.non_deterministic).count()
+    }
+
+    pub(super) async fn deviating(&self) -> u32 {
+        self.standings().await.workers_deviating
+    }
+
+    pub(super) async fn notes(&self) -> String {
+        self.standings().await.notes.join("\n")
+    }
+
+    async fn standings(&self) -> v1::Standings {
         let request = v1::GetStandingsRequest {
             tournament_id: self.id.clone(),
             ..Default::default()
         };
         let mut user = self.arena.user(&self.arena.admin);
         let found = user.get_standings(request).await.expect("known");
-        found
-            .into_inner()
-            .standings
-            .expect("standings")
-            .notes
-            .join("\n")
+        found.into_inner().standings.expect("standings")
     }
 }
 

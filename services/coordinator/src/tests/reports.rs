@@ -4,6 +4,7 @@ use arena_wire::{reasons, v1};
 use tonic::Code;
 
 use super::fixture::{Fixture, SPEC, memory, options, refused, won};
+use crate::Options;
 
 #[tokio::test]
 async fn repeated_report_counts_once() {
@@ -61,10 +62,14 @@ async fn first_record_is_kept() {
 /// Two plays of one Kalah game that part at the second move, by seat 1.
 #[tokio::test]
 async fn differing_move_marks_its_agent() {
-    let mut arena = Fixture::new().await;
+    let mut arena = Fixture::with(Options {
+        audit_share: 1.0,
+        ..options(memory())
+    })
+    .await;
     let id = arena.start(SPEC).await.tournament_id;
-    let mut worker = arena.join("one").await;
-    let lease = worker.lease().await;
+    let mut player = arena.join_as("one", 1).await;
+    let lease = player.lease().await;
     let game = &lease.games[0];
     let played = |moves: [u32; 2], hash: u8| {
         let mut report = won(game, 0);
@@ -74,14 +79,19 @@ async fn differing_move_marks_its_agent() {
         }
         report
     };
-    worker
-        .report(&lease, vec![played([0, 1], 7)])
-        .await
-        .expect("taken");
-    worker
-        .report(&lease, vec![played([0, 2], 8)])
-        .await
-        .expect("taken");
+    let taken = player.report(&lease, vec![played([0, 1], 7)]).await;
+    taken.expect("taken");
+    player.play_all().await;
+    let mut auditor = arena.join_as("two", 2).await;
+    let audited = loop {
+        let lease = auditor.lease().await;
+        if lease.games.iter().any(|it| it.index == game.index) {
+            break lease;
+        }
+        auditor.play(&lease).await;
+    };
+    let taken = auditor.report(&audited, vec![played([0, 2], 8)]).await;
+    taken.expect("taken");
     let found = arena.differences(&id).await;
     let agent = &lease.setup.as_ref().expect("sent").agents[game.seats[1] as usize].name;
     assert_eq!((found[0].event, &found[0].agent), (1, agent));

@@ -29,6 +29,12 @@ fn take_alone(audits: &mut Audits, process: WorkerProcess) -> Vec<Assigned> {
     of(process, |auditor| audits.take_alone(auditor))
 }
 
+/// An attempt of a process whose owner is unknown fails.
+fn fail(audits: &mut Audits, index: u64) {
+    let (processes, agents) = (WorkerProcesses::default(), AgentStarts::default());
+    audits.fail(index, TWO, &processes, &agents);
+}
+
 fn listed_for(audits: &Audits, process: WorkerProcess) -> usize {
     of(process, |auditor| audits.listed_for(auditor))
 }
@@ -49,7 +55,7 @@ fn settle(
     worker: WorkerId,
     record: AuditRecord,
 ) -> Option<WorkerProcess> {
-    let (settled, first) = audits.settle(index, worker, TWO, record, |_| None, |_| false);
+    let (settled, first) = audits.settle(index, worker, TWO, record, (|_| None, 1), |_| false);
     (settled != Settled::Nothing).then_some(first)
 }
 
@@ -111,6 +117,7 @@ fn audit_sample_survives_restart() {
         own: Bitmap::new(GAMES),
         contradicted: Bitmap::new(GAMES),
         claimed: Bitmap::new(GAMES),
+        doubted: Bitmap::new(GAMES),
         disputes: disputes.map(|(index, dispute)| (index, *dispute)).collect(),
     };
     assert!(restored.disputes.len() > 200);
@@ -121,6 +128,32 @@ fn audit_sample_survives_restart() {
     assert_eq!(
         first.union(&rest).copied().collect::<BTreeSet<_>>(),
         expected
+    );
+}
+
+#[test]
+fn game_that_waits_for_another_process_keeps_no_audit_back() {
+    let mut audits = audits(1_000_000, 10);
+    let none = || Bitmap::new(10);
+    let restored = RestoredAudits {
+        sample: audits.sample,
+        audited: none(),
+        differing: none(),
+        sampled: none(),
+        refuted: none(),
+        own: none(),
+        contradicted: none(),
+        claimed: none(),
+        doubted: none(),
+        disputes: Vec::new(),
+    };
+    audits.restore(restored, &Bitmap::full(10), |index| index > 0);
+    // Only another process than this one may replay it.
+    audits.durable(0, TWO);
+    audits.find(|_| true);
+    assert_eq!(
+        (listed_for(&audits, TWO), listed_for(&audits, ONE)),
+        (9, 10)
     );
 }
 
@@ -138,7 +171,7 @@ fn process_does_not_audit_itself() {
     audits.give_back(leased[0].index);
     audits.reported(leased[1].index, 2);
     for left in (0..FAILED_MAX).rev() {
-        audits.fail(leased[2].index);
+        fail(&mut audits, leased[2].index);
         assert!(!has_alone_for(&audits, ONE));
         assert_eq!(take_alone(&mut audits, TWO).len(), usize::from(left > 0));
     }
@@ -179,7 +212,7 @@ fn only_poisonous_audit_is_given_up() {
     let poison = 5;
     while let [game] = take_alone(&mut audits, TWO)[..] {
         if game.index == poison {
-            audits.fail(poison);
+            fail(&mut audits, poison);
         } else {
             audits.reported(game.index, 2);
             settle(&mut audits, game.index, 2, AuditRecord::Same);
@@ -218,7 +251,7 @@ fn disputed() -> Audits {
     audits.durable(0, ONE);
     take(&mut audits, 1, TWO);
     audits.reported(0, 2);
-    let settled = audits.settle(0, 2, TWO, OTHER, |_| None, |_| false).0;
+    let settled = audits.settle(0, 2, TWO, OTHER, (|_| None, 1), |_| false).0;
     assert!(matches!(settled, Settled::Disputed(_)), "{settled:?}");
     audits
 }
@@ -240,8 +273,10 @@ fn third_process_settles_a_dispute() {
         audits.find(|_| true);
         assert_eq!(take(&mut audits, 8, three).len(), 1, "listed once");
         audits.reported(0, 4);
-        let settled = audits.settle(0, 4, three, record, |_| None, |_| false).0;
-        assert!(matches!(settled, Settled::Third(..)), "{settled:?}");
+        let settled = audits
+            .settle(0, 4, three, record, (|_| None, 1), |_| false)
+            .0;
+        assert!(matches!(settled, Settled::Last(..)), "{settled:?}");
         let shown = audits.so_far();
         assert_eq!(
             (shown.differing, shown.disputed, shown.refuted),
@@ -257,7 +292,7 @@ fn failing_third_play_is_given_up() {
     let mut audits = disputed();
     take(&mut audits, 1, three);
     for _ in 0..FAILED_MAX {
-        audits.fail(0);
+        fail(&mut audits, 0);
         take_alone(&mut audits, three);
     }
     assert!(!audits.is_open());
