@@ -198,6 +198,7 @@ fn readmes() -> Vec<String> {
         "agents/sdk/typescript/README.md",
         "deploy/OTHERS.md",
         "deploy/README.md",
+        "deploy/local/README.md",
         "services/games/README.md",
         "services/model/README.md",
         "services/tournament/README.md",
