@@ -21,7 +21,7 @@ NAME = "arena.v1.RulesService"
 _PROTOCOL = 1
 _dump = json.JSONEncoder(separators=(",", ":"), sort_keys=True).encode
 #: Attributes of a class that are fields of its description.
-_FIELDS = ("name", "version", "summary", "chance", "events_max", "state_bytes_max")
+_FIELDS = ("name", "version", "summary", "chance", "wide_ids", "events_max", "state_bytes_max")
 
 
 def serve_rules(rules: Callable[[Dict[str, Any], int], Any], listen: Optional[str] = None) -> None:

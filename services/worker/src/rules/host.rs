@@ -493,7 +493,7 @@ impl RulesService for RulesHost {
     fn apply_all(
         &self,
         game: &OpenGame,
-        events: &[(&str, u16)],
+        events: &[(&str, u32)],
     ) -> Vec<Result<Answer, RulesFailure>> {
         self.ask_together(game, events)
     }
