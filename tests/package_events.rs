@@ -143,3 +143,27 @@ fn wrong_probabilities_and_ids_are_named_over_lines_and_grpc() {
     }
     world.nothing_runs();
 }
+
+#[test]
+fn rules_that_take_any_option_fail_the_check() {
+    let world = World::with_python();
+    write_rules(&world);
+    let file = world.folder().join("lines/arena_game.py");
+    let text = fs::read_to_string(&file).expect("the kit");
+    let refuses = "raise ValueError(f\"unknown option {unknown[0]!r}\")";
+    assert!(text.contains(refuses), "the kit refuses unknown options");
+    fs::write(&file, text.replace(refuses, "pass")).expect("written");
+    let check = ["rulesets", "check", "lines", "--games", "4"];
+    let checked = world.arena(&[&check[..], &["--output", "json"]].concat());
+    let steps = checked.fails(3, &[]).json();
+    let steps = steps["steps"].as_array().expect("steps").iter();
+    let failed: Vec<&Value> = steps.filter(|step| step["result"] == "failed").collect();
+    let [failed] = &failed[..] else {
+        panic!("one step: {failed:?}");
+    };
+    assert_eq!(failed["name"], "options", "{failed}");
+    let detail = failed["detail"].as_str().expect("a text");
+    let words = "begin a game with the option \"unknown\", which their description does not have";
+    assert!(detail.contains(words), "{failed}");
+    world.nothing_runs();
+}

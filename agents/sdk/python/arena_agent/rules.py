@@ -108,6 +108,9 @@ class RulesService:
 
     def _start(self, request: pb.StartGameRequest) -> pb.StartGameResponse:
         options = {option.name: getattr(option, option.WhichOneof("value")) for option in request.options}
+        known = {option["name"] for option in getattr(self._rules, "options", ())}
+        if unknown := sorted(set(options) - known):
+            raise ValueError(f"unknown option {unknown[0]!r}")
         game, shows = self._rules(options, request.seats), not request.omit_positions
         self._games[request.game] = game, shows
         return pb.StartGameResponse(node=_node(game, game.initial(), shows))

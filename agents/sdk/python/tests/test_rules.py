@@ -150,6 +150,18 @@ serve_rules(Wide)
     assert list(node.legal) == [7, 2**31 - 1]
 
 
+def test_unknown_options_are_refused(rules, lines):
+    served = rules()
+    for options in [{"goal": 3}, {"target": 10, "goal": 3}]:
+        message = {"type": "game", "game": 7, "seats": 2, "options": options}
+        with pytest.raises(ValueError, match="unknown option 'goal'"):
+            lines({}, message)
+        given = [pb.RulesOptionValue(name=name, integer=value) for name, value in options.items()]
+        with pytest.raises(grpc.RpcError) as failure:
+            served.StartGame(game=7, seats=2, options=given)
+        assert failure.value.details() == "ValueError: unknown option 'goal'"
+
+
 def test_positions_are_left_out_on_request(rules):
     served = rules(FULL)
     state = served.start().state

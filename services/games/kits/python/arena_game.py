@@ -121,6 +121,9 @@ def _answer(rules, games, message):
         extras = {"values": hasattr(rules, "values"), "draws": hasattr(rules, "draw")}
         return {"type": "description", "protocol": 1, **extras, **description}
     if kind == "game":
+        known = {option["name"] for option in getattr(rules, "options", ())}
+        if unknown := sorted(set(message["options"]) - known):
+            raise ValueError(f"unknown option {unknown[0]!r}")
         game = rules(message["options"], message["seats"])
         # Arena's own bots see no positions.
         shows = message.get("positions", True)

@@ -4,6 +4,7 @@ mod compare;
 mod draw;
 mod source;
 mod together;
+mod unknown;
 
 use std::{
     ffi::OsString,
