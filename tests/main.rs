@@ -67,6 +67,8 @@ mod own_ruleset;
 mod package_bots;
 /// Errors of rules that are a package are shown with what the package printed.
 mod package_errors;
+/// Probabilities and wide ids of rules that are a package.
+mod package_events;
 mod package_grpc;
 mod package_hosts;
 /// Other workers refute false records of a package.

@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// Makes the package in a folder serve gRPC, by a program of this text.
-fn serve_grpc(world: &World, folder: &str, program: &str) {
+pub(super) fn serve_grpc(world: &World, folder: &str, program: &str) {
     let folder = world.folder().join(folder);
     fs::write(folder.join("serve_grpc.py"), program).expect("written");
     let manifest = "command = [\"python3\", \"serve_grpc.py\"]\nprotocol = \"grpc\"\n";
@@ -34,7 +34,7 @@ fn pig(world: &World) {
 }
 
 /// The lines of an export without what depends on the content of the package.
-fn without_content((id, games): &(String, Games)) -> String {
+pub(super) fn without_content((id, games): &(String, Games)) -> String {
     let mut text = games.text.replace(id, "");
     for game in &games.games {
         for field in ["rules_digest", "hash"] {

@@ -397,6 +397,16 @@ def test_probabilities_become_whole_weights(probabilities, weights):
     assert weights_of(tuple(probabilities)) == weights
 
 
+def test_weights_are_those_of_arena():
+    vectors = Path(__file__).resolve().parents[3] / "services/worker/tests/data/weights.json"
+    for vector in json.loads(vectors.read_text()):
+        try:
+            weights = weights_of(tuple(vector["probabilities"]))
+        except Refused:
+            weights = None
+        assert weights == vector["weights"], vector
+
+
 @pytest.mark.parametrize(
     "probabilities, error",
     [

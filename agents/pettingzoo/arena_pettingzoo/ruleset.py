@@ -151,6 +151,8 @@ class Answers:
         if kind == "describe":
             return self.description
         if kind == "game":
+            if unknown := sorted(message["options"]):
+                raise Refused(f"unknown option {unknown[0]!r}: environments have none")
             game = Game(self.rules, message.get("positions", True))
             self.games[message["game"]] = game
             return {"type": "initial", "game": message["game"], "node": game.look("")}

@@ -403,6 +403,13 @@ def test_rewards_that_are_no_parts_of_one_are_refused():
         ruleset.Game(rules)._score(0.3)
 
 
+def test_options_are_refused():
+    answers = Answers(Rules(own("cards"), 0))
+    refused = ask(answers, type="game", game=0, seats=2, options={"goal": 3})
+    assert (refused["type"], refused["game"]) == ("error", 0)
+    assert "unknown option 'goal'" in refused["message"]
+
+
 def test_positions_are_left_out_if_no_agent_sees_them():
     answers = Answers(Rules(own("cards"), 0))
     for positions in (True, False):

@@ -209,7 +209,6 @@ impl Rules {
         }
     }
 
-    /// Asks a package that was checked about many states in one message. A difference is its failure.
     /// Most bytes of memory that a process of a package used, and its limit, as far as they are known.
     pub(crate) fn memory(&self) -> Option<(u64, u64)> {
         match self {
@@ -218,6 +217,19 @@ impl Rules {
         }
     }
 
+    /// Opens a game of a package with an option that it does not have. The error is why it was not refused.
+    pub(crate) fn check_unknown_option(&self) -> Result<(), RulesFailure> {
+        let Self::Package(package) = self else {
+            return Ok(());
+        };
+        match self.resolve_default(&Options::new()) {
+            Ok((options, seats)) => package.host.check_unknown_option(&options, seats),
+            // The description has such defaults that there is no game.
+            Err(_) => Ok(()),
+        }
+    }
+
+    /// Asks a package that was checked about many states in one message. A difference is its failure.
     pub(crate) fn ask_together(&self) {
         if let Self::Package(package) = self
             && self.failure().is_none()

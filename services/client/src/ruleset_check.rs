@@ -164,6 +164,12 @@ pub fn check(
         found.golden = golden.games();
         golden.compare(rules, &mut found);
     }
+    if rules.failure().is_none()
+        && let Err(failure) = rules.check_unknown_option()
+    {
+        let problem = problem_of(rules.name(), failure);
+        found.expect(RulesetStep::Options, false, rules.name(), || problem);
+    }
     rules.ask_together();
     let is_sound = || found.problems.is_empty() && rules.failure().is_none();
     let speed = is_sound().then(|| rules.measure(Way::Bare, SPEED_SECONDS));

@@ -124,6 +124,12 @@ impl Info {
         description.is_some_and(|it| it.seats.1 > 4)
     }
 
+    /// True if the actions of the rules have ids beyond those of Arena.
+    pub(crate) fn has_wide_ids(&self) -> bool {
+        let description = self.description.as_ref();
+        description.is_some_and(|it| it.wide_ids)
+    }
+
     /// True if the built-in `mcts` plays rules that are a package.
     pub(crate) fn searches_package(&self) -> bool {
         let is_search = |agent: &v1::AgentSetup| {

@@ -17,6 +17,8 @@ pub const RULES_PROTOCOL: u32 = 1;
 /// How `mcts` plays rules that are a package. Workers name it when they join, as the ruleset
 /// `@package-search`.
 pub const PACKAGE_SEARCH_VERSION: u32 = 1;
+/// The version of wide ids that workers name when they join, as the ruleset `@wide-ids`.
+pub const WIDE_IDS_VERSION: u32 = 1;
 /// Maximum bytes of a state.
 pub const STATE_BYTES_MAX: usize = 64 << 10;
 /// Maximum number of events of a game.
@@ -77,6 +79,9 @@ pub struct RulesDescription {
     /// What seats see.
     #[serde(default, skip_serializing_if = "Information::is_perfect")]
     pub information: Information,
+    /// True if its actions have ids beyond those of Arena, which then has their places instead.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub wide_ids: bool,
     /// The bounds of its returns; empty: games have ranks alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub returns: Vec<ReturnsOfSeats>,
@@ -122,6 +127,11 @@ impl Information {
     pub fn is_perfect(&self) -> bool {
         *self == Self::Perfect
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde wants it")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 fn events_max() -> u32 {
@@ -419,6 +429,13 @@ mod tests {
         let rules = parse(&description()).expect("a description");
         let bounds = [2, 3, 4, 5].map(|seats| rules.returns(seats).map(|it| (it.max, it.parts)));
         assert_eq!(bounds, [Some((13, 1)), Some((26, 1)), Some((39, 2)), None]);
+        assert!(!rules.wide_ids);
+        assert!(!rules.to_json().contains("wide_ids"), "as it was stored");
+        assert_eq!(RulesDescription::parse(&rules.to_json()), Ok(rules));
+        let mut wide = description();
+        wide["wide_ids"] = true.into();
+        let rules = parse(&wide).expect("a description");
+        assert!(rules.wide_ids);
         assert_eq!(RulesDescription::parse(&rules.to_json()), Ok(rules));
     }
 

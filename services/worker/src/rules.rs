@@ -16,6 +16,7 @@ mod loaded;
 mod messages;
 mod output;
 mod pending;
+mod probabilities;
 mod process;
 mod protobuf;
 mod question;
@@ -78,7 +79,7 @@ pub(crate) trait RulesService: Send + Sync {
     fn apply_all(
         &self,
         game: &OpenGame,
-        events: &[(&str, u16)],
+        events: &[(&str, u32)],
     ) -> Vec<Result<Answer, RulesFailure>> {
         let ask = |&(state, event)| self.ask(game, &Ask::Apply { state, event });
         events.iter().map(ask).collect()

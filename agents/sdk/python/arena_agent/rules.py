@@ -21,7 +21,7 @@ NAME = "arena.v1.RulesService"
 _PROTOCOL = 1
 _dump = json.JSONEncoder(separators=(",", ":"), sort_keys=True).encode
 #: Attributes of a class that are fields of its description.
-_FIELDS = ("name", "version", "summary", "chance", "events_max", "state_bytes_max")
+_FIELDS = ("name", "version", "summary", "chance", "wide_ids", "events_max", "state_bytes_max")
 
 
 def serve_rules(rules: Callable[[Dict[str, Any], int], Any], listen: Optional[str] = None) -> None:
@@ -108,6 +108,9 @@ class RulesService:
 
     def _start(self, request: pb.StartGameRequest) -> pb.StartGameResponse:
         options = {option.name: getattr(option, option.WhichOneof("value")) for option in request.options}
+        known = {option["name"] for option in getattr(self._rules, "options", ())}
+        if unknown := sorted(set(options) - known):
+            raise ValueError(f"unknown option {unknown[0]!r}")
         game, shows = self._rules(options, request.seats), not request.omit_positions
         self._games[request.game] = game, shows
         return pb.StartGameResponse(node=_node(game, game.initial(), shows))

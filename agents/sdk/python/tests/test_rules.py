@@ -82,7 +82,7 @@ def lines(monkeypatch):
 def as_line(node):
     """A message as the node of a line."""
     line = {"state": node.state, "next": pb.RulesNext.Name(node.next)[len("RULES_NEXT_") :].lower()}
-    for field in ("legal", "moves", "weights", "outcomes", "ranks", "scores", "values"):
+    for field in ("legal", "moves", "weights", "probabilities", "outcomes", "ranks", "scores", "values"):
         if getattr(node, field):
             line[field] = list(getattr(node, field))
     if node.HasField("seat"):
@@ -126,6 +126,40 @@ def test_description_has_all_fields(rules):
     values = [value.WhichOneof("value") for value in described.presets[0].options]
     assert (values, described.presets[0].seats) == (["integer", "boolean", "choice"], 3)
     assert described.returns[0] == pb.RulesReturns(min=-1, max=1, parts=2)
+
+
+def test_probabilities_and_wide_ids_are_passed_through(rules):
+    served = rules(
+        """
+from arena_game import chance, decision
+
+class Wide(Game):
+    wide_ids = True
+    def next(self, state):
+        if state["throws"]:
+            return chance([("heads", 0.25), ("tails", 0.75), ("edge", 0)])
+        return decision(0, {7: "a", 2**31 - 1: "b"})
+
+serve_rules(Wide)
+"""
+    )
+    assert served.DescribeRules().wide_ids
+    node = served.start()
+    assert (list(node.probabilities), list(node.weights)) == ([0.25, 0.75, 0], [])
+    node = served.Apply(game=7, states=[node.state], events=[1]).nodes[0]
+    assert list(node.legal) == [7, 2**31 - 1]
+
+
+def test_unknown_options_are_refused(rules, lines):
+    served = rules()
+    for options in [{"goal": 3}, {"target": 10, "goal": 3}]:
+        message = {"type": "game", "game": 7, "seats": 2, "options": options}
+        with pytest.raises(ValueError, match="unknown option 'goal'"):
+            lines({}, message)
+        given = [pb.RulesOptionValue(name=name, integer=value) for name, value in options.items()]
+        with pytest.raises(grpc.RpcError) as failure:
+            served.StartGame(game=7, seats=2, options=given)
+        assert failure.value.details() == "ValueError: unknown option 'goal'"
 
 
 def test_positions_are_left_out_on_request(rules):

@@ -102,6 +102,9 @@ pub(super) fn step_of(cause: RulesCause) -> RulesetStep {
 /// What a step expects of a package.
 pub(super) fn package_promise(step: RulesetStep) -> &'static str {
     match step {
+        RulesetStep::Options => {
+            "each option works at its bounds, for each number of seats, and unknown ones are refused"
+        }
         RulesetStep::Panics => "every question is answered, and without an error",
         RulesetStep::Decisions => {
             "each node keeps the bounds: ascending actions, different names in ASCII, one score and rank \
@@ -116,7 +119,10 @@ pub(super) fn package_promise(step: RulesetStep) -> &'static str {
 pub(super) fn package_remedy(step: RulesetStep, has_output: bool) -> &'static str {
     match step {
         RulesetStep::Description => "correct the answer to `describe`",
-        RulesetStep::Options => "correct the bounds of the option",
+        RulesetStep::Options => {
+            "correct the bounds of the option, or answer `game` with an error if it has an option that the \
+             description does not have"
+        }
         RulesetStep::Panics if has_output => {
             "correct the rules; the text below ends with the error"
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use arena_model::{
     SandboxLevel,
     engine::MAX_SEATS,
-    rules::{Information, PACKAGE_SEARCH_VERSION, RULES_PROTOCOL},
+    rules::{Information, PACKAGE_SEARCH_VERSION, RULES_PROTOCOL, WIDE_IDS_VERSION},
     spec::ADJUDICATION_VERSION,
 };
 use arena_wire::v1;
@@ -22,7 +22,7 @@ struct Need {
     what: &'static str,
 }
 
-const NEEDS: [Need; 4] = [
+const NEEDS: [Need; 5] = [
     Need {
         name: "@adjudication",
         version: ADJUDICATION_VERSION,
@@ -46,6 +46,12 @@ const NEEDS: [Need; 4] = [
         version: MAX_SEATS as u32,
         is_needed: Info::has_many_seats,
         what: "games for more than four seats",
+    },
+    Need {
+        name: "@wide-ids",
+        version: WIDE_IDS_VERSION,
+        is_needed: Info::has_wide_ids,
+        what: "wide ids of actions",
     },
 ];
 

@@ -508,6 +508,11 @@ async fn worker_of_an_earlier_release_gets_no_games_that_it_plays_otherwise() {
             "random",
             "games for more than four seats",
         ),
+        (
+            ("{", "{\"wide_ids\":true,"),
+            "random",
+            "wide ids of actions",
+        ),
     ];
     for ((old, new), bot, what) in cases {
         let mut ruleset = owners::ruleset(false, &[]);

@@ -53,16 +53,18 @@ def preset(name, summary, seats=None, **options):
 
 
 def decision(seat, moves):
-    """`seat` chooses among `moves`: a dict from ids below 32768 to notations."""
+    """`seat` chooses among `moves`: a dict from ids to notations. Ids are below 32768, or below 2**31 with
+    `wide_ids`."""
     ids = sorted(moves)
     return {"next": "decision", "seat": seat, "legal": ids, "moves": [moves[it] for it in ids]}
 
 
 def chance(outcomes, seat=None):
-    """Arena draws one of `outcomes`: pairs of a notation and a whole weight. The outcome's id is its
-    place. `seat` throws the dice, if they belong to a seat."""
-    names = [name for name, _ in outcomes]
-    return {"next": "chance", "seat": seat, "outcomes": names, "weights": [it for _, it in outcomes]}
+    """Arena draws one of `outcomes`: pairs of a notation and a whole weight, or a probability if any is a
+    float. The outcome's id is its place. `seat` throws the dice, if they belong to a seat."""
+    names, weights = [name for name, _ in outcomes], [it for _, it in outcomes]
+    field = "probabilities" if any(isinstance(it, float) for it in weights) else "weights"
+    return {"next": "chance", "seat": seat, "outcomes": names, field: weights}
 
 
 def over(ranks, ending="normal"):
@@ -79,7 +81,7 @@ def ranks_of(scores):
 _dump = json.JSONEncoder(separators=(",", ":"), sort_keys=True).encode
 _FIELDS = (
     *("name", "version", "summary", "seats", "options", "presets", "chance", "information"),
-    *("returns", "events_max", "state_bytes_max"),
+    *("wide_ids", "returns", "events_max", "state_bytes_max"),
 )
 
 
@@ -119,6 +121,9 @@ def _answer(rules, games, message):
         extras = {"values": hasattr(rules, "values"), "draws": hasattr(rules, "draw")}
         return {"type": "description", "protocol": 1, **extras, **description}
     if kind == "game":
+        known = {option["name"] for option in getattr(rules, "options", ())}
+        if unknown := sorted(set(message["options"]) - known):
+            raise ValueError(f"unknown option {unknown[0]!r}")
         game = rules(message["options"], message["seats"])
         # Arena's own bots see no positions.
         shows = message.get("positions", True)

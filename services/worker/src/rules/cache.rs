@@ -9,8 +9,8 @@ use super::known::Known;
 /// Maximum bytes of each of two generations.
 const BYTES_MAX: usize = 16 << 20;
 
-/// The digest of a state, and the event applied to it, if any.
-pub(super) type Key = ([u8; 32], Option<u16>);
+/// The digest of a state, and the event applied to it, if any, as the rules know it.
+pub(super) type Key = ([u8; 32], Option<u32>);
 
 /// A bounded cache: when the newer generation is full, the older one is dropped.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ impl Default for Cache {
     }
 }
 
-pub(super) fn key(state: &str, event: Option<u16>) -> Key {
+pub(super) fn key(state: &str, event: Option<u32>) -> Key {
     (Sha256::digest(state).into(), event)
 }
 

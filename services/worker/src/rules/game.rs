@@ -201,8 +201,8 @@ impl PackageGame {
             || !message.position.is_null()
     }
 
-    /// The node of a state, or the node after an event.
-    fn find(&self, state: &str, event: Option<u16>) -> Place {
+    /// The node of a state, or the node after an event, as the rules know it.
+    fn find(&self, state: &str, event: Option<u32>) -> Place {
         let key = key(state, event);
         if let Some(known) = lock(&self.rules.cache).get(&key) {
             return Place::Known(known);
@@ -223,7 +223,7 @@ impl PackageGame {
     }
 
     /// As [`Self::find`] for an event, or the question about it.
-    fn find_later(&self, before: &Arc<Known>, event: u16) -> Place {
+    fn find_later(&self, before: &Arc<Known>, event: u32) -> Place {
         let Some(queue) = &self.queue else {
             return self.find(&before.state, Some(event));
         };
@@ -251,6 +251,7 @@ impl PackageGame {
             name: name.to_owned(),
         });
         let most = self.rules.rules.events_max;
+        let event = known.id_for_rules(event);
         let place = match state.events >= most {
             true => {
                 let problem = format!("a game has more than {most} events");
@@ -403,7 +404,7 @@ impl Game for PackageGame {
             let (now, later) = left.split_at(most);
             left = later;
             let asked = now.iter().map(|it| (&*it.before.state, it.event));
-            let asked: Vec<(&str, u16)> = asked.collect();
+            let asked: Vec<(&str, u32)> = asked.collect();
             let answers = self.rules.service.apply_all(&self.rules.opened, &asked);
             for ((question, (state, event)), answer) in now.iter().zip(asked).zip(answers) {
                 let place = self.read(&Ask::Apply { state, event }, answer);

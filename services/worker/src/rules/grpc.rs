@@ -146,7 +146,7 @@ impl GrpcLink {
                 let request = v1::ApplyRequest {
                     game: *game,
                     states: owned(states),
-                    events: events.iter().copied().map(u32::from).collect(),
+                    events: events.clone(),
                 };
                 let answer: v1::ApplyResponse = self.call("Apply", &request, guarded, deadline)?;
                 protobuf::nodes(answer.nodes)

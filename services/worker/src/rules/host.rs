@@ -4,6 +4,7 @@ mod compare;
 mod draw;
 mod source;
 mod together;
+mod unknown;
 
 use std::{
     ffi::OsString,
@@ -493,7 +494,7 @@ impl RulesService for RulesHost {
     fn apply_all(
         &self,
         game: &OpenGame,
-        events: &[(&str, u16)],
+        events: &[(&str, u32)],
     ) -> Vec<Result<Answer, RulesFailure>> {
         self.ask_together(game, events)
     }

@@ -11,11 +11,16 @@ use arena_model::{
     rules::{NOTATION_BYTES_MAX, RulesDescription, is_notation},
 };
 
-use super::messages::{EndingName, Next, NodeMessage};
+use super::{
+    messages::{EndingName, Next, NodeMessage},
+    probabilities::{Probability, weights_of},
+};
 use crate::lock;
 
-/// Ids of actions and outcomes are below this number.
+/// Ids of actions and outcomes are below this number, which is also the most that a node may have.
 const IDS: usize = 1 << 15;
+/// Ids of actions are below this number if the description has wide ids.
+const WIDE_IDS: u32 = 1 << 31;
 /// Maximum bytes of a position for agents.
 const POSITION_BYTES_MAX: usize = 256 << 10;
 
@@ -27,8 +32,10 @@ pub(super) const NO_POSITION: &str = "{}";
 pub(crate) struct Known {
     pub(crate) state: String,
     pub(crate) node: Node,
-    /// At a decision: the legal actions in ascending order.
+    /// At a decision: the legal actions in ascending order. Wide ids are not among them, but their places are.
     pub(crate) legal: Vec<ActionId>,
+    /// At a decision with wide ids: that of each legal action, as the rules know it.
+    wide: Vec<u32>,
     /// At a chance node: the weight of each outcome.
     pub(crate) weights: Vec<u32>,
     /// The notation of each of them.
@@ -78,21 +85,33 @@ impl Known {
                 EndingName::Cap => Ending::Cap,
             }),
         };
-        let (legal, weights, names) = match node {
-            Node::Decision(_) => (message.legal, Vec::new(), message.moves),
-            Node::Chance(_) => (Vec::new(), message.weights, message.outcomes),
-            Node::Over(_) => Default::default(),
-        };
-        let count = legal.len() + weights.len();
-        if !matches!(node, Node::Over(_)) {
-            if matches!(node, Node::Chance(_)) && !rules.chance {
+        let (mut legal, mut wide, mut weights) = (Vec::new(), Vec::new(), Vec::new());
+        let names = match node {
+            Node::Decision(_) => {
+                let count = message.legal.len();
+                check_actions(&message.legal, rules.wide_ids)?;
+                check_names(count, &message.moves)?;
+                match rules.wide_ids {
+                    true => {
+                        legal = (0..count as ActionId).collect();
+                        wide = message.legal;
+                    }
+                    false => legal = message.legal.iter().map(|&id| id as ActionId).collect(),
+                }
+                message.moves
+            }
+            Node::Chance(_) if !rules.chance => {
                 return Err(
                     "a chance node, but the description has no `chance`: set it to true".to_owned(),
                 );
             }
-            check_events(&node, count, &legal, &weights)?;
-            check_names(count, &names)?;
-        }
+            Node::Chance(_) => {
+                weights = outcomes(message.weights, &message.probabilities)?;
+                check_names(weights.len(), &message.outcomes)?;
+                message.outcomes
+            }
+            Node::Over(_) => Vec::new(),
+        };
         let ranks = match node {
             Node::Over(_) => per_seat("ranks", &message.ranks, seats, 1..=seats as u8)?,
             _ => [1; _],
@@ -122,6 +141,7 @@ impl Known {
             state: message.state,
             node,
             legal,
+            wide,
             weights,
             names,
             ranks,
@@ -134,8 +154,14 @@ impl Known {
     /// Bytes in memory, about.
     pub(super) fn bytes(&self) -> usize {
         let names: usize = self.names.iter().map(|name| name.len() + 24).sum();
-        let lists = 2 * self.legal.len() + 4 * self.weights.len();
+        let lists = 2 * self.legal.len() + 4 * (self.wide.len() + self.weights.len());
         self.state.len() + self.position.len() + names + lists + 256
+    }
+
+    /// An event as the rules know it: the id of an action, or the place of an outcome.
+    pub(super) fn id_for_rules(&self, event: u16) -> u32 {
+        let wide = self.wide.get(usize::from(event));
+        wide.copied().unwrap_or(event.into())
     }
 
     /// The notation of an action.
@@ -220,38 +246,50 @@ fn check_values(values: &[i64]) -> Result<(), String> {
     }
 }
 
-fn check_events(
-    node: &Node,
-    count: usize,
-    legal: &[ActionId],
-    weights: &[u32],
-) -> Result<(), String> {
-    let what = match node {
-        Node::Chance(_) => "outcomes",
-        _ => "legal actions",
-    };
-    if count == 0 && matches!(node, Node::Decision(_)) {
+/// Checks the ids of legal actions.
+fn check_actions(legal: &[u32], wide_ids: bool) -> Result<(), String> {
+    if legal.is_empty() {
         let advice = "give the player a move, such as a pass, or end the game";
         return Err(format!("a node has 0 legal actions: {advice}"));
     }
-    if count == 0 || count > IDS {
-        return Err(format!("a node has {count} {what}, not 1 to {IDS}"));
-    }
+    check_count(legal.len(), "legal actions")?;
     if !legal.is_sorted_by(|one, next| one < next) {
         return Err("the legal actions are not in ascending order".to_owned());
     }
-    if let Some(last) = legal.last().filter(|&&last| usize::from(last) >= IDS) {
-        return Err(format!("action {last} is not below {IDS}"));
-    }
+    let most = if wide_ids { WIDE_IDS } else { IDS as u32 };
+    let Some(last) = legal.last().filter(|&&last| last >= most) else {
+        return Ok(());
+    };
+    let advice = match last < &WIDE_IDS {
+        true => ", which it may be if the description has `wide_ids`",
+        false => "",
+    };
+    Err(format!("action {last} is not below {most}{advice}"))
+}
+
+/// The weights of the outcomes of a chance node.
+fn outcomes(weights: Vec<u32>, probabilities: &[Probability]) -> Result<Vec<u32>, String> {
+    check_count(weights.len().max(probabilities.len()), "outcomes")?;
+    let weights = match (weights.is_empty(), probabilities.is_empty()) {
+        (false, false) => {
+            return Err("a chance node has both weights and probabilities: give one".to_owned());
+        }
+        (true, false) => weights_of(probabilities)?,
+        _ => weights,
+    };
     let sum: u64 = weights.iter().map(|&weight| u64::from(weight)).sum();
-    let is_chance = matches!(node, Node::Chance(_));
-    if is_chance && !(1..=u64::from(u32::MAX)).contains(&sum) {
-        return Err(format!(
-            "the sum of the weights is {sum}, not 1 to {}",
-            u32::MAX
-        ));
+    if !(1..=u64::from(u32::MAX)).contains(&sum) {
+        let most = u32::MAX;
+        return Err(format!("the sum of the weights is {sum}, not 1 to {most}"));
     }
-    Ok(())
+    Ok(weights)
+}
+
+fn check_count(count: usize, what: &str) -> Result<(), String> {
+    match (1..=IDS).contains(&count) {
+        true => Ok(()),
+        false => Err(format!("a node has {count} {what}, not 1 to {IDS}")),
+    }
 }
 
 fn check_names(count: usize, names: &[String]) -> Result<(), String> {

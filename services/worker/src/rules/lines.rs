@@ -108,7 +108,8 @@ impl LineLink {
             let line = self.read_line(guarded, deadline)?;
             let response: Response = serde_json::from_slice(&line).map_err(|error| {
                 let problem = wrong_field(&line);
-                let problem = problem.unwrap_or_else(|| format!("{error} in {}", short(&line)));
+                let problem =
+                    problem.unwrap_or_else(|| format!("{error} in {}", near(&line, &error)));
                 ProcessError::Garbled(problem)
             })?;
             if let Response::Error { message } = response {
@@ -195,7 +196,32 @@ fn wait(pipe: &File, how: PollFlags, deadline: Instant) -> Result<(), ProcessErr
     }
 }
 
+/// The part of a line around an error.
+fn near(line: &[u8], error: &serde_json::Error) -> String {
+    const SHOWN: usize = 100;
+    let start = error.column().saturating_sub(SHOWN);
+    let end = line.len().min(error.column() + SHOWN);
+    let text = String::from_utf8_lossy(&line[start.min(end)..end]);
+    let start = if start > 0 { "…" } else { "" };
+    format!("{start}{}", text.trim())
+}
+
 fn short(line: &[u8]) -> String {
     let text = String::from_utf8_lossy(line);
     text.trim().chars().take(200).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn error_of_a_long_line_is_shown_with_its_place() {
+        let line = format!("{{\"a\":[{}NaN,0.5]}}", "0.25,".repeat(200));
+        let error = serde_json::from_slice::<serde_json::Value>(line.as_bytes());
+        let shown = near(line.as_bytes(), &error.expect_err("no JSON"));
+        assert!(shown.starts_with('…'), "{shown}");
+        assert!(shown.ends_with("0.25,NaN,0.5]}"), "{shown}");
+        assert!(shown.len() < 200, "{shown}");
+    }
 }

@@ -5,15 +5,15 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, de::Error};
 use serde_json::Value;
 
-use super::OpenGame;
+use super::{OpenGame, probabilities::Probability};
 
 /// What is asked about a game.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ask<'a> {
     /// The first node.
     Initial,
-    /// The node after an event: the id of an action or of a chance outcome.
-    Apply { state: &'a str, event: u16 },
+    /// The node after an event: the rules' id of an action, or the place of a chance outcome.
+    Apply { state: &'a str, event: u32 },
     /// The node of a state.
     Look { state: &'a str },
     /// The board as text and as SVG.
@@ -52,7 +52,7 @@ pub(super) enum Request<'a> {
         batch: u64,
         game: u32,
         states: Vec<&'a str>,
-        events: Vec<u16>,
+        events: Vec<u32>,
     },
     Look {
         batch: u64,
@@ -86,7 +86,7 @@ impl<'a> Request<'a> {
     }
 
     /// The question for the nodes after events of states.
-    pub(super) fn apply(batch: u64, game: u32, events: &[(&'a str, u16)]) -> Self {
+    pub(super) fn apply(batch: u64, game: u32, events: &[(&'a str, u32)]) -> Self {
         let (states, events) = events.iter().copied().unzip();
         Self::Apply {
             batch,
@@ -261,11 +261,13 @@ pub(crate) struct NodeMessage {
     #[serde(default)]
     pub(crate) seat: Option<u8>,
     #[serde(default)]
-    pub(crate) legal: Vec<u16>,
+    pub(crate) legal: Vec<u32>,
     #[serde(default)]
     pub(crate) moves: Vec<String>,
     #[serde(default)]
     pub(crate) weights: Vec<u32>,
+    #[serde(default)]
+    pub(crate) probabilities: Vec<Probability>,
     #[serde(default)]
     pub(crate) outcomes: Vec<String>,
     #[serde(default)]

@@ -14,7 +14,8 @@ use crate::lock;
 pub(super) struct Pending {
     pub(super) key: Key,
     pub(super) before: Arc<Known>,
-    pub(super) event: u16,
+    /// As the rules know it.
+    pub(super) event: u32,
     /// Its answer, once it was asked.
     pub(super) place: OnceLock<Place>,
 }
@@ -32,7 +33,7 @@ struct Questions {
 
 impl Queue {
     /// Adds a question, or finds the same one.
-    pub(super) fn add(&self, key: Key, before: &Arc<Known>, event: u16) -> Arc<Pending> {
+    pub(super) fn add(&self, key: Key, before: &Arc<Known>, event: u32) -> Arc<Pending> {
         let mut questions = lock(&self.0);
         if let Some(&place) = questions.places.get(&key) {
             return questions.all[place].clone();

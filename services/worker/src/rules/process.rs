@@ -184,7 +184,7 @@ impl RulesProcess {
     pub(super) fn apply_all(
         &mut self,
         game: &OpenGame,
-        events: &[(&str, u16)],
+        events: &[(&str, u32)],
     ) -> Result<Vec<Answer>, ProcessError> {
         let deadline = Instant::now() + MESSAGE_TIMEOUT;
         self.open(game, deadline)?;

@@ -10,6 +10,7 @@ use serde_json::{Map, json};
 use super::{
     OpenGame,
     messages::{Drawing, EndingName, Next, NodeMessage, Reply},
+    probabilities::Probability,
 };
 
 /// Maximum number of fields of a message: a decoded field can need a hundred times its bytes.
@@ -60,7 +61,8 @@ pub(super) fn description(answer: v1::DescribeRulesResponse) -> Result<String, S
         "protocol": answer.protocol, "name": answer.name, "version": answer.version,
         "summary": answer.summary, "seats": [answer.seats_min, answer.seats_max],
         "options": options?, "presets": presets?, "chance": answer.chance, "values": answer.values,
-        "draws": answer.draws, "information": information, "returns": returns,
+        "draws": answer.draws, "information": information, "wide_ids": answer.wide_ids,
+        "returns": returns,
     });
     for (field, most) in [
         ("events_max", answer.events_max),
@@ -174,25 +176,24 @@ fn node(node: v1::RulesNode) -> Result<NodeMessage, String> {
         state: node.state,
         next,
         seat: { node.seat.map(|seat| small("seat", seat)) }.transpose()?,
-        legal: all_small("legal", node.legal)?,
+        legal: node.legal,
         moves: node.moves,
         weights: node.weights,
+        probabilities: node.probabilities.into_iter().map(Probability).collect(),
         outcomes: node.outcomes,
         ending,
-        ranks: all_small("ranks", node.ranks)?,
+        ranks: { node.ranks.into_iter() }
+            .map(|rank| small("ranks", rank))
+            .collect::<Result<_, _>>()?,
         scores: node.scores,
         values: node.values,
         position,
     })
 }
 
-fn all_small<T: TryFrom<u32>>(field: &str, values: Vec<u32>) -> Result<Vec<T>, String> {
-    let values = values.into_iter().map(|value| small(field, value));
-    values.collect()
-}
-
-fn small<T: TryFrom<u32>>(field: &str, value: u32) -> Result<T, String> {
-    T::try_from(value).map_err(|_| format!("the field \"{field}\" has {value}, which is too large"))
+fn small(field: &str, value: u32) -> Result<u8, String> {
+    u8::try_from(value)
+        .map_err(|_| format!("the field \"{field}\" has {value}, which is too large"))
 }
 
 fn unknown(field: &str, value: i32) -> String {
@@ -218,18 +219,33 @@ mod tests {
     #[test]
     fn node_is_that_of_the_same_line() {
         let line = json!({
-            "state": "s", "next": "decision", "seat": 1, "legal": [0, 40000], "moves": ["a", "b"],
+            "state": "s", "next": "decision", "seat": 1, "legal": [0, 2_000_000_000], "moves": ["a", "b"],
             "scores": [-3, 3], "values": [1, 999_999], "position": {"b": 1, "a": [9_007_199_254_740_993_u64]},
         });
         let message = v1::RulesNode {
             state: "s".to_owned(),
             next: RulesNext::Decision.into(),
             seat: Some(1),
-            legal: vec![0, 40000],
+            legal: vec![0, 2_000_000_000],
             moves: vec!["a".to_owned(), "b".to_owned()],
             scores: vec![-3, 3],
             values: vec![1, 999_999],
             position_json: "{\"b\": 1, \"a\": [9007199254740993]}".to_owned(),
+            ..v1::RulesNode::default()
+        };
+        assert_eq!(
+            node(message),
+            Ok(serde_json::from_value(line).expect("a node"))
+        );
+        let line = json!({
+            "state": "s", "next": "chance", "probabilities": [1.0 / 3.0, 0, 2.0 / 3.0],
+            "outcomes": ["a", "b", "c"],
+        });
+        let message = v1::RulesNode {
+            state: "s".to_owned(),
+            next: RulesNext::Chance.into(),
+            probabilities: vec![1.0 / 3.0, 0.0, 2.0 / 3.0],
+            outcomes: ["a", "b", "c"].map(str::to_owned).to_vec(),
             ..v1::RulesNode::default()
         };
         assert_eq!(
@@ -266,10 +282,10 @@ mod tests {
             ),
             (
                 v1::RulesNode {
-                    legal: vec![1, 1 << 16],
+                    ranks: vec![1, 256],
                     ..over()
                 },
-                "the field \"legal\" has 65536, which is too large",
+                "the field \"ranks\" has 256, which is too large",
             ),
             (
                 v1::RulesNode {
@@ -291,6 +307,7 @@ mod tests {
         let line = json!({
             "type": "description", "protocol": 1, "name": "pig", "version": 2, "summary": "s",
             "seats": [2, 4], "chance": true, "draws": true, "information": "hidden",
+            "wide_ids": true,
             "options": [
                 {"name": "target", "type": "integer", "min": -1, "max": 200, "default": 100},
                 {"name": "board", "type": "choice", "choices": ["small"], "default": "small"},
@@ -322,6 +339,7 @@ mod tests {
             chance: true,
             draws: true,
             information: RulesInformation::Hidden.into(),
+            wide_ids: true,
             options: vec![
                 named(
                     "target",

@@ -1,5 +1,7 @@
 //! The game of a package, with rules in this program instead of a process.
 
+mod wide;
+
 use std::sync::{Arc, Mutex};
 
 use arena_engine::{
@@ -31,12 +33,12 @@ pub(super) fn over(state: &str) -> Arc<Known> {
 
 /// Answers with the node that a function makes from a state and an event.
 struct Fake {
-    node: fn(&str, Option<u16>) -> Value,
+    node: fn(&str, Option<u32>) -> Value,
     refused: Mutex<Option<RulesFailure>>,
     /// Number of events in each message.
     messages: Mutex<Vec<usize>>,
     /// The states and events of all questions about nodes.
-    asked: Mutex<Vec<(String, Option<u16>)>>,
+    asked: Mutex<Vec<(String, Option<u32>)>>,
 }
 
 impl RulesService for Fake {
@@ -66,7 +68,7 @@ impl RulesService for Fake {
     fn apply_all(
         &self,
         game: &OpenGame,
-        events: &[(&str, u16)],
+        events: &[(&str, u32)],
     ) -> Vec<Result<Answer, RulesFailure>> {
         lock(&self.messages).push(events.len());
         let ask = |&(state, event)| self.ask(game, &Ask::Apply { state, event });
@@ -86,11 +88,11 @@ impl RulesService for Fake {
     }
 }
 
-fn game(values: bool, events_max: u32, node: fn(&str, Option<u16>) -> Value) -> PackageGame {
+fn game(values: bool, events_max: u32, node: fn(&str, Option<u32>) -> Value) -> PackageGame {
     game_of(&fake(node), values, events_max)
 }
 
-fn fake(node: fn(&str, Option<u16>) -> Value) -> Arc<Fake> {
+fn fake(node: fn(&str, Option<u32>) -> Value) -> Arc<Fake> {
     Arc::new(Fake {
         node,
         refused: Mutex::default(),
@@ -105,7 +107,7 @@ fn game_of(fake: &Arc<Fake>, values: bool, events_max: u32) -> PackageGame {
 }
 
 /// Each state is the list of events. Odd lengths are decisions. Five events end the game.
-fn count(state: &str, event: Option<u16>) -> Value {
+fn count(state: &str, event: Option<u32>) -> Value {
     let state = event.map_or_else(|| state.to_owned(), |event| format!("{state}{event}"));
     match state.len() {
         5 => json!({"state": state, "next": "over", "ranks": [2, 1], "scores": [3, 4]}),
@@ -185,12 +187,12 @@ fn boards_are_drawn_after_a_number_of_plies() {
 
 #[test]
 fn failing_rules_void_the_game() {
-    fn endless(state: &str, event: Option<u16>) -> Value {
+    fn endless(state: &str, event: Option<u32>) -> Value {
         let mut node = count("", None);
         node["state"] = format!("{}{}", &state[state.len().min(1)..], event.unwrap_or(0)).into();
         node
     }
-    fn huge(state: &str, event: Option<u16>) -> Value {
+    fn huge(state: &str, event: Option<u32>) -> Value {
         let mut node = count(state, event);
         if state.len() > 1 {
             node["state"] = "x".repeat(101).into();
@@ -199,7 +201,7 @@ fn failing_rules_void_the_game() {
     }
     for (node, problem) in [
         (
-            endless as fn(&str, Option<u16>) -> Value,
+            endless as fn(&str, Option<u32>) -> Value,
             "a game has more than 10 events",
         ),
         (huge, "a state has 101 bytes, more than 100"),
@@ -257,7 +259,7 @@ fn games_that_wait_together_are_the_same_games() {
 
 #[test]
 fn failure_of_a_pending_position_ends_each_game_that_waits_for_it() {
-    fn huge(state: &str, event: Option<u16>) -> Value {
+    fn huge(state: &str, event: Option<u32>) -> Value {
         let mut node = count(state, event);
         if state.len() > 1 {
             node["state"] = "x".repeat(101).into();
@@ -295,6 +297,12 @@ fn nodes_outside_the_bounds_are_named() {
         fields.extend(changes.as_object().expect("an object").clone());
         node
     };
+    let chance = |changes: Value| {
+        let mut node = json!({"state": "s", "next": "chance", "outcomes": ["a", "b"]});
+        let fields = node.as_object_mut().expect("an object");
+        fields.extend(changes.as_object().expect("an object").clone());
+        node
+    };
     for (node, problem) in [
         (decision(json!({"seat": 2})), "there is no seat 2"),
         (decision(json!({"seat": null})), "a decision has no seat"),
@@ -306,7 +314,15 @@ fn nodes_outside_the_bounds_are_named() {
         (decision(json!({"legal": [1, 1]})), "not in ascending order"),
         (
             decision(json!({"legal": [1, 40_000]})),
-            "action 40000 is not below 32768",
+            "action 40000 is not below 32768, which it may be if the description has `wide_ids`",
+        ),
+        (
+            decision(json!({"legal": [1, 1_u32 << 31]})),
+            "action 2147483648 is not below 32768",
+        ),
+        (
+            decision(json!({"legal": vec![0; 32_769]})),
+            "a node has 32769 legal actions, not 1 to 32768",
         ),
         (decision(json!({"moves": ["a"]})), "1 notations for 2"),
         (
@@ -350,6 +366,35 @@ fn nodes_outside_the_bounds_are_named() {
             json!({"state": "s", "next": "chance", "weights": [u32::MAX, 1], "outcomes": ["a", "b"]}),
             "the sum of the weights is 4294967296",
         ),
+        (
+            chance(json!({"weights": [1, 1], "probabilities": [0.5, 0.5]})),
+            "a chance node has both weights and probabilities: give one",
+        ),
+        (
+            chance(json!({"probabilities": [0.5, -0.5]})),
+            "probabilities[1] is -0.5, which is not from 0 to 1",
+        ),
+        (
+            chance(json!({"probabilities": [0.5, 0.25]})),
+            "the sum of the probabilities is 0.75, not 1",
+        ),
+        (
+            chance(json!({"probabilities": [0.0, 0.0]})),
+            "the sum of the probabilities is 0, not 1",
+        ),
+        (
+            chance(json!({"probabilities": [1e-10, 0.999_999_999_9]})),
+            "no fractions with a common denominator below 2^32: probabilities[0] is 0.0000000001",
+        ),
+        (
+            chance(json!({"probabilities": [1]})),
+            "2 notations for 1 actions or outcomes",
+        ),
+        (
+            chance(json!({"probabilities": vec![0; 32_769]})),
+            "a node has 32769 outcomes, not 1 to 32768",
+        ),
+        (chance(json!({})), "a node has 0 outcomes, not 1 to 32768"),
     ] {
         let message = serde_json::from_value(node.clone()).expect("a node");
         let error = Known::new(message, &rules(false, 10), 2).expect_err(problem);
@@ -368,8 +413,19 @@ fn nodes_outside_the_bounds_are_named() {
 }
 
 #[test]
+fn probabilities_become_whole_weights() {
+    let node = json!({
+        "state": "s", "next": "chance", "probabilities": [1.0 / 3.0, 0, 1.0 / 6.0, 0.5],
+        "outcomes": ["a", "b", "c", "d"],
+    });
+    let message = serde_json::from_value(node).expect("a node");
+    let known = Known::new(message, &rules(false, 10), 2).expect("a known node");
+    assert_eq!(known.weights, [2, 0, 1, 3]);
+}
+
+#[test]
 fn long_game_is_dropped_without_a_deep_stack() {
-    fn long(_: &str, event: Option<u16>) -> Value {
+    fn long(_: &str, event: Option<u32>) -> Value {
         json!({
             "state": event.map_or(String::new(), |event| event.to_string()), "next": "decision",
             "seat": 0, "legal": [1, 2], "moves": ["a", "b"],

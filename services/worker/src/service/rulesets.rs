@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use arena_model::{
     engine::MAX_SEATS,
-    rules::{Information, PACKAGE_SEARCH_VERSION, RULES_PROTOCOL},
+    rules::{Information, PACKAGE_SEARCH_VERSION, RULES_PROTOCOL, WIDE_IDS_VERSION},
     spec::ADJUDICATION_VERSION,
 };
 use arena_wire::v1;
@@ -50,6 +50,7 @@ pub(super) fn rulesets() -> BTreeMap<String, u32> {
         .chain([("@hidden".to_owned(), Information::VERSION)])
         .chain([("@package-search".to_owned(), PACKAGE_SEARCH_VERSION)])
         .chain([("@seats".to_owned(), MAX_SEATS as u32)])
+        .chain([("@wide-ids".to_owned(), WIDE_IDS_VERSION)])
         .collect()
 }
 

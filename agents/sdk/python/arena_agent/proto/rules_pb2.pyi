@@ -47,7 +47,7 @@ class DescribeRulesRequest(_message.Message):
     def __init__(self, protocol: _Optional[int] = ...) -> None: ...
 
 class DescribeRulesResponse(_message.Message):
-    __slots__ = ("protocol", "name", "version", "summary", "seats_min", "seats_max", "options", "presets", "chance", "values", "draws", "information", "returns", "events_max", "state_bytes_max")
+    __slots__ = ("protocol", "name", "version", "summary", "seats_min", "seats_max", "options", "presets", "chance", "values", "draws", "information", "returns", "events_max", "state_bytes_max", "wide_ids")
     PROTOCOL_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     VERSION_FIELD_NUMBER: _ClassVar[int]
@@ -63,6 +63,7 @@ class DescribeRulesResponse(_message.Message):
     RETURNS_FIELD_NUMBER: _ClassVar[int]
     EVENTS_MAX_FIELD_NUMBER: _ClassVar[int]
     STATE_BYTES_MAX_FIELD_NUMBER: _ClassVar[int]
+    WIDE_IDS_FIELD_NUMBER: _ClassVar[int]
     protocol: int
     name: str
     version: int
@@ -78,7 +79,8 @@ class DescribeRulesResponse(_message.Message):
     returns: _containers.RepeatedCompositeFieldContainer[RulesReturns]
     events_max: int
     state_bytes_max: int
-    def __init__(self, protocol: _Optional[int] = ..., name: _Optional[str] = ..., version: _Optional[int] = ..., summary: _Optional[str] = ..., seats_min: _Optional[int] = ..., seats_max: _Optional[int] = ..., options: _Optional[_Iterable[_Union[RulesOption, _Mapping]]] = ..., presets: _Optional[_Iterable[_Union[RulesPreset, _Mapping]]] = ..., chance: bool = ..., values: bool = ..., draws: bool = ..., information: _Optional[_Union[RulesInformation, str]] = ..., returns: _Optional[_Iterable[_Union[RulesReturns, _Mapping]]] = ..., events_max: _Optional[int] = ..., state_bytes_max: _Optional[int] = ...) -> None: ...
+    wide_ids: bool
+    def __init__(self, protocol: _Optional[int] = ..., name: _Optional[str] = ..., version: _Optional[int] = ..., summary: _Optional[str] = ..., seats_min: _Optional[int] = ..., seats_max: _Optional[int] = ..., options: _Optional[_Iterable[_Union[RulesOption, _Mapping]]] = ..., presets: _Optional[_Iterable[_Union[RulesPreset, _Mapping]]] = ..., chance: bool = ..., values: bool = ..., draws: bool = ..., information: _Optional[_Union[RulesInformation, str]] = ..., returns: _Optional[_Iterable[_Union[RulesReturns, _Mapping]]] = ..., events_max: _Optional[int] = ..., state_bytes_max: _Optional[int] = ..., wide_ids: bool = ...) -> None: ...
 
 class RulesOption(_message.Message):
     __slots__ = ("name", "summary", "boolean", "integer", "choice")
@@ -225,7 +227,7 @@ class RulesBoard(_message.Message):
     def __init__(self, text: _Optional[str] = ..., svg: _Optional[str] = ...) -> None: ...
 
 class RulesNode(_message.Message):
-    __slots__ = ("state", "next", "seat", "legal", "moves", "weights", "outcomes", "ranks", "ending", "scores", "values", "position_json")
+    __slots__ = ("state", "next", "seat", "legal", "moves", "weights", "outcomes", "ranks", "ending", "scores", "values", "position_json", "probabilities")
     STATE_FIELD_NUMBER: _ClassVar[int]
     NEXT_FIELD_NUMBER: _ClassVar[int]
     SEAT_FIELD_NUMBER: _ClassVar[int]
@@ -238,6 +240,7 @@ class RulesNode(_message.Message):
     SCORES_FIELD_NUMBER: _ClassVar[int]
     VALUES_FIELD_NUMBER: _ClassVar[int]
     POSITION_JSON_FIELD_NUMBER: _ClassVar[int]
+    PROBABILITIES_FIELD_NUMBER: _ClassVar[int]
     state: str
     next: RulesNext
     seat: int
@@ -250,4 +253,5 @@ class RulesNode(_message.Message):
     scores: _containers.RepeatedScalarFieldContainer[int]
     values: _containers.RepeatedScalarFieldContainer[int]
     position_json: str
-    def __init__(self, state: _Optional[str] = ..., next: _Optional[_Union[RulesNext, str]] = ..., seat: _Optional[int] = ..., legal: _Optional[_Iterable[int]] = ..., moves: _Optional[_Iterable[str]] = ..., weights: _Optional[_Iterable[int]] = ..., outcomes: _Optional[_Iterable[str]] = ..., ranks: _Optional[_Iterable[int]] = ..., ending: _Optional[_Union[RulesEnding, str]] = ..., scores: _Optional[_Iterable[int]] = ..., values: _Optional[_Iterable[int]] = ..., position_json: _Optional[str] = ...) -> None: ...
+    probabilities: _containers.RepeatedScalarFieldContainer[float]
+    def __init__(self, state: _Optional[str] = ..., next: _Optional[_Union[RulesNext, str]] = ..., seat: _Optional[int] = ..., legal: _Optional[_Iterable[int]] = ..., moves: _Optional[_Iterable[str]] = ..., weights: _Optional[_Iterable[int]] = ..., outcomes: _Optional[_Iterable[str]] = ..., ranks: _Optional[_Iterable[int]] = ..., ending: _Optional[_Union[RulesEnding, str]] = ..., scores: _Optional[_Iterable[int]] = ..., values: _Optional[_Iterable[int]] = ..., position_json: _Optional[str] = ..., probabilities: _Optional[_Iterable[float]] = ...) -> None: ...

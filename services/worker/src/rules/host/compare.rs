@@ -91,6 +91,7 @@ fn difference(one: &Answer, other: &Answer) -> String {
             ("legal", format!("{:?}", node.legal)),
             ("moves", format!("{:?}", node.moves)),
             ("weights", format!("{:?}", node.weights)),
+            ("probabilities", format!("{:?}", node.probabilities)),
             ("outcomes", format!("{:?}", node.outcomes)),
             ("ending", format!("{:?}", node.ending).to_lowercase()),
             ("ranks", format!("{:?}", node.ranks)),

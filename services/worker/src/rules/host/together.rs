@@ -48,7 +48,7 @@ struct Kept {
 struct Question {
     game: OpenGame,
     state: String,
-    event: u16,
+    event: u32,
     answer: Answer,
 }
 
@@ -106,7 +106,7 @@ impl RulesHost {
     pub(super) fn ask_together(
         &self,
         game: &OpenGame,
-        events: &[(&str, u16)],
+        events: &[(&str, u32)],
     ) -> Vec<Result<Answer, RulesFailure>> {
         let ask = |&(state, event)| Ask::Apply { state, event };
         let alone = || {
@@ -179,7 +179,7 @@ impl RulesHost {
 
     fn check_message(&self, questions: &[Question]) -> Result<(), RulesFailure> {
         let events = questions.iter().map(|it| (&*it.state, it.event));
-        let events: Vec<(&str, u16)> = events.collect();
+        let events: Vec<(&str, u32)> = events.collect();
         let mut process = self.take(false)?;
         let answers = match process.apply_all(&questions[0].game, &events) {
             Ok(answers) => answers,
