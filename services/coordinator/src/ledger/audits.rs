@@ -533,9 +533,11 @@ impl Audits {
         worker: WorkerId,
         of: WorkerProcess,
         record: AuditRecord,
-        (owner, owners): (impl Fn(WorkerProcess) -> Option<Owner>, usize),
-        may_be_own: impl Fn(WorkerProcess) -> bool,
+        processes: &WorkerProcesses,
+        agents: &AgentStarts,
     ) -> (Settled, WorkerProcess) {
+        let owner = |process| processes.owner(process).cloned();
+        let has_further = |among: &BTreeSet<_>| processes.has_further_owner(among, agents);
         let Some(by) = self.take_compared(index, worker) else {
             return (Settled::Nothing, WorkerProcess::Unknown);
         };
@@ -550,7 +552,8 @@ impl Audits {
             AuditRecord::Differs { hash, .. } => Some(hash),
             AuditRecord::Same | AuditRecord::Sample | AuditRecord::LacksFault => None,
         };
-        match self.disputes.settle(index, hash, of, &owner, owners) {
+        let owners = (processes.owners(), has_further);
+        match self.disputes.settle(index, hash, of, owner, owners) {
             None => {}
             Some(Played::Third(dispute)) => {
                 self.list(index, Players::of(&dispute));
@@ -565,8 +568,9 @@ impl Audits {
             }
         }
         self.audited.insert(index);
-        let is_own = by.first == of || owner(of).is_some() && owner(of) == owner(by.first);
-        if is_own || self.claimed.contains(index) && may_be_own(by.first) {
+        let is_own = processes.have_one_owner(by.first, of);
+        let may_be_own = processes.may_have_one_owner(by.first, of);
+        if is_own || self.claimed.contains(index) && may_be_own {
             self.own.insert(index);
         } else {
             self.claimed.remove(index);

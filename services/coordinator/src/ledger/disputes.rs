@@ -208,14 +208,15 @@ impl Disputes {
     }
 
     /// Settles a dispute by the record of another process, with its hash if it differs from the
-    /// durable one. `owners` is the number of connected owners. Returns none if the game is not disputed.
+    /// durable one. `owners` is the number of known owners, and `has_further` says if one is connected that is
+    /// not among these. Returns none if the game is not disputed.
     pub(super) fn settle(
         &mut self,
         index: u64,
         differing: Option<[u8; 32]>,
         by: WorkerProcess,
         owner: impl Fn(WorkerProcess) -> Option<Owner>,
-        owners: usize,
+        (owners, has_further): (usize, impl Fn(&BTreeSet<Option<Owner>>) -> bool),
     ) -> Option<Played> {
         let (dispute, waits) = self.open.remove(&index)?;
         self.waiting -= usize::from(waits);
@@ -236,8 +237,8 @@ impl Disputes {
             (Confirmed::Neither, None) => {
                 let all: BTreeSet<_> = dispute.processes().chain([by]).map(&owner).collect();
                 let are_known = !all.contains(&None) && all.len() == 3;
-                let Some(hash) = differing.filter(|_| third.is_none() && are_known && owners > 3)
-                else {
+                let goes_on = third.is_none() && are_known && has_further(&all);
+                let Some(hash) = differing.filter(|_| goes_on) else {
                     return Some(agent);
                 };
                 let dispute = Dispute {
@@ -363,6 +364,13 @@ mod tests {
         }
     }
 
+    /// So many owners, all of whom are connected.
+    fn known(owners: usize) -> (usize, impl Fn(&BTreeSet<Option<Owner>>) -> bool) {
+        (owners, move |among: &BTreeSet<Option<Owner>>| {
+            among.len() < owners
+        })
+    }
+
     fn charged(played: Option<Played>) -> (Confirmed, Charged) {
         match played {
             Some(Played::Last(_, confirmed, charged)) => (confirmed, charged),
@@ -393,10 +401,10 @@ mod tests {
             disputes.charged.clear();
             assert!(disputes.add(7, between));
             assert_eq!(
-                disputes.settle(7, hash, THREE, unowned, 1),
+                disputes.settle(7, hash, THREE, unowned, known(1)),
                 Some(Played::Last(between, confirmed, charged))
             );
-            let again = disputes.settle(7, hash, THREE, unowned, 1);
+            let again = disputes.settle(7, hash, THREE, unowned, known(1));
             assert_eq!(again, None, "settled already");
             assert_eq!((disputes.len(), disputes.waiting()), (0, 0));
         }
@@ -407,7 +415,7 @@ mod tests {
         let mut disputes = Disputes::default();
         let settle = |disputes: &mut Disputes, index, first, second| {
             disputes.add(index, dispute(first, second));
-            charged(disputes.settle(index, Some([2; 32]), THREE, unowned, 1)).1
+            charged(disputes.settle(index, Some([2; 32]), THREE, unowned, known(1))).1
         };
         let unknown = WorkerProcess::Unknown;
         let mut settle = |index, first, second| settle(&mut disputes, index, first, second);
@@ -436,7 +444,7 @@ mod tests {
         let mut settle = |index, [first, second, third]: [u64; 3]| {
             let [first, second, third] = [first, second, third].map(WorkerProcess::Process);
             disputes.add(index, dispute(first, second));
-            charged(disputes.settle(index, Some([2; 32]), third, owner, 3)).1
+            charged(disputes.settle(index, Some([2; 32]), third, owner, known(3))).1
         };
         for (index, process) in [2, 4, 6, 2].into_iter().enumerate() {
             assert_eq!(
@@ -461,7 +469,7 @@ mod tests {
         let settle = |disputes: &mut Disputes, [first, second]: [_; 2], hash, owned: bool| {
             disputes.add(7, dispute(first, second));
             let owner = |process| owner(process).filter(|_| owned);
-            charged(disputes.settle(7, hash, THREE, owner, 2))
+            charged(disputes.settle(7, hash, THREE, owner, known(2)))
         };
         let neither = Some([3; 32]);
         let mut disputes = Disputes::default();
@@ -484,7 +492,7 @@ mod tests {
         let mut disputes = Disputes::default();
         let mut settle = |index, first, second, third| {
             disputes.add(index, dispute(first, second));
-            charged(disputes.settle(index, Some([2; 32]), third, owned, 3)).1
+            charged(disputes.settle(index, Some([2; 32]), third, owned, known(3))).1
         };
         assert_eq!(settle(0, ONE, TWO, THREE), Charged::Process(ONE));
         assert_eq!(settle(1, TWO, ONE, THREE), Charged::Agent);
@@ -495,7 +503,7 @@ mod tests {
         let mut disputes = Disputes::default();
         let mut settle = |index, first, second, third| {
             disputes.add(index, dispute(first, second));
-            charged(disputes.settle(index, Some([2; 32]), third, owned, 4)).1
+            charged(disputes.settle(index, Some([2; 32]), third, owned, known(4))).1
         };
         assert_eq!(settle(0, ONE, THREE, FOUR), Charged::Process(ONE));
         assert_eq!(settle(1, TWO, THREE, FOUR), Charged::Process(TWO));
@@ -515,19 +523,19 @@ mod tests {
         for (hash, expected) in hashes.into_iter().zip(expected) {
             let mut disputes = Disputes::default();
             disputes.add(7, dispute(ONE, TWO));
-            let played = disputes.settle(7, Some([3; 32]), THREE, owned, 4);
+            let played = disputes.settle(7, Some([3; 32]), THREE, owned, known(4));
             let Some(Played::Third(open)) = played else {
                 panic!("{played:?}");
             };
             assert_eq!(open.third, Some((THREE, [3; 32])));
             assert_eq!((disputes.len(), disputes.waiting()), (1, 1));
-            let settled = charged(disputes.settle(7, hash, FOUR, owned, 4));
+            let settled = charged(disputes.settle(7, hash, FOUR, owned, known(4)));
             assert_eq!(settled, expected, "{hash:?}");
         }
         // Without a fourth owner, nothing more can be found out.
         let mut disputes = Disputes::default();
         disputes.add(7, dispute(ONE, TWO));
-        let settled = charged(disputes.settle(7, Some([3; 32]), THREE, owned, 3));
+        let settled = charged(disputes.settle(7, Some([3; 32]), THREE, owned, known(3)));
         assert_eq!(settled, (Confirmed::Neither, Charged::Agent));
     }
 

@@ -8,6 +8,7 @@ use super::{
     AuditRecord, Audited, Charge, Dispute, Ended, Ledger, Owner, RestoredAudits, Settled,
     TournamentNo, WorkerId, WorkerProcess,
     audits::Audits,
+    game_queue::GameQueue,
     waiting_audits::{Auditor, Players},
 };
 
@@ -133,16 +134,13 @@ impl Ledger {
         let Some(entry) = self.tournaments.get_mut(&tournament) else {
             return Settled::Nothing;
         };
-        let audits = &mut entry.queue.audits;
+        let GameQueue { audits, agents, .. } = &mut entry.queue;
         if self.quarantined.contains_key(&of) {
             audits.repeat(index, worker);
             return Settled::Nothing;
         }
         let processes = &mut self.processes;
-        let owner = |process| processes.owner(process).cloned();
-        let may_be_own = |by| processes.may_have_one_owner(by, of);
-        let owners = (owner, processes.owners());
-        let (settled, first) = audits.settle(index, worker, of, record, owners, may_be_own);
+        let (settled, first) = audits.settle(index, worker, of, record, processes, agents);
         match settled {
             Settled::Agreed => {
                 let own = processes.have_one_owner(first, of);

@@ -127,9 +127,9 @@ impl WorkerProcesses {
         self.all.len() > 1
     }
 
-    /// Number of owners with connected processes.
+    /// Number of owners of processes, also of those that left.
     pub(super) fn owners(&self) -> usize {
-        self.here_of.len()
+        self.owners.values().collect::<BTreeSet<_>>().len()
     }
 
     /// True if processes of several owners are connected.

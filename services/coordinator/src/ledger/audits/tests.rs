@@ -55,7 +55,14 @@ fn settle(
     worker: WorkerId,
     record: AuditRecord,
 ) -> Option<WorkerProcess> {
-    let (settled, first) = audits.settle(index, worker, TWO, record, (|_| None, 1), |_| false);
+    let (settled, first) = audits.settle(
+        index,
+        worker,
+        TWO,
+        record,
+        &WorkerProcesses::default(),
+        &AgentStarts::default(),
+    );
     (settled != Settled::Nothing).then_some(first)
 }
 
@@ -251,7 +258,16 @@ fn disputed() -> Audits {
     audits.durable(0, ONE);
     take(&mut audits, 1, TWO);
     audits.reported(0, 2);
-    let settled = audits.settle(0, 2, TWO, OTHER, (|_| None, 1), |_| false).0;
+    let settled = audits
+        .settle(
+            0,
+            2,
+            TWO,
+            OTHER,
+            &WorkerProcesses::default(),
+            &AgentStarts::default(),
+        )
+        .0;
     assert!(matches!(settled, Settled::Disputed(_)), "{settled:?}");
     audits
 }
@@ -274,7 +290,14 @@ fn third_process_settles_a_dispute() {
         assert_eq!(take(&mut audits, 8, three).len(), 1, "listed once");
         audits.reported(0, 4);
         let settled = audits
-            .settle(0, 4, three, record, (|_| None, 1), |_| false)
+            .settle(
+                0,
+                4,
+                three,
+                record,
+                &WorkerProcesses::default(),
+                &AgentStarts::default(),
+            )
             .0;
         assert!(matches!(settled, Settled::Last(..)), "{settled:?}");
         let shown = audits.so_far();
