@@ -346,11 +346,36 @@ impl Core {
             );
             changed.extend(self.ledger.contradict_all(number, &games));
         }
+        for (agent, worker) in self.deviating_after_faults(id) {
+            let games = self.games_with(id, agent, 0..info.games());
+            tracing::warn!(
+                tournament = id,
+                agent = info.agents.get(usize::from(agent)),
+                worker,
+                games = games.len(),
+                "scores after faults differ between one worker and the others"
+            );
+            changed.extend(self.ledger.contradict_all(number, &games));
+        }
         let audited = self.ledger.audited(number).unwrap_or_default();
         if let Some(entry) = self.tournaments.get_mut(id) {
             entry.audit_status = entry.audit_state(audited);
         }
         self.stored_audits(&info, number, changed)
+    }
+
+    /// The agents whose scores differ on the games of a worker although a replay proves all but the moves after
+    /// a fault, with the worker.
+    fn deviating_after_faults(&self, id: &str) -> Vec<(u16, String)> {
+        let Some(entry) = self.tournaments.get(id) else {
+            return Vec::new();
+        };
+        let info = &entry.info;
+        let results = entry.results.as_ref();
+        let results = results.filter(|_| info.replay_proves(0..info.agents.len() as u16));
+        let found = results.map(|it| it.deviations(info, &entry.second_plays));
+        let found = found.into_iter().flatten();
+        found.map(|it| (it.agent, it.worker)).collect()
     }
 
     /// The changes that store the audits of games.

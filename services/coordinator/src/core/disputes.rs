@@ -317,8 +317,8 @@ impl Core {
         }
         if status.contradicted > 0 {
             notes.push(format!(
-                "not sound: crashes, timeouts or failed starts differ between workers of different \
-                 owners: {} games; `arena export --with-timing` names their workers, the coordinator's log \
+                "not sound: crashes, timeouts or failed starts, or what followed them, differ between workers \
+                 of different owners: {} games; `arena export --with-timing` names their workers, the coordinator's log \
                  their owners, and `arena tournament retry {id}` replays these games; if it stays so, revoke \
                  the token that you do not trust first",
                 status.contradicted

@@ -168,8 +168,8 @@ async fn crashes_that_one_owner_reports_pause_nothing() {
     while play(&mut honest, |_| false).await {}
     assert_eq!(contest.state().await, TournamentState::Finished);
     let notes = contest.notes().await;
-    let note = "not sound: crashes, timeouts or failed starts differ between workers of different \
-                owners: 20 games";
+    let note = "not sound: crashes, timeouts or failed starts, or what followed them, differ between \
+                workers of different owners: 20 games";
     assert!(notes.contains(note), "{notes}");
     // One other owner alone puts no process into quarantine.
     liar.try_lease(0).await.expect("no quarantine");

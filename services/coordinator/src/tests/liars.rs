@@ -152,30 +152,26 @@ async fn moves_after_a_fault_are_compared_by_worker() {
         let contest = Contest::of(&spec, options).await;
         let mut one = contest.join("one", 1).await;
         let mut two = contest.join("two", 2).await;
-        for (worker, winner) in [(&mut one, 0), (&mut two, 1)] {
-            for _ in 0..2 {
-                let lease = worker.lease().await;
-                let reports = lease.games.iter().map(|game| {
-                    // This agent always wins.
-                    let seat = game.seats.iter().position(|&agent| agent == winner);
-                    let mut record = super::fixture::record(game, seat.expect("it plays"));
-                    if has_fault {
-                        let kind = FaultKind::IllegalMove;
-                        record.faults = vec![SeatFault {
-                            ply: 0,
-                            seat: 0,
-                            kind,
-                        }];
-                    }
-                    v1::GameReport {
-                        record: Some((&record).into()),
-                        ..Default::default()
-                    }
-                });
-                let reports = reports.collect();
-                worker.report(&lease, reports).await.expect("taken");
+        let report = |game: &v1::GameAssignment, winner: u32| {
+            let seat = game.seats.iter().position(|&agent| agent == winner);
+            let mut record = super::fixture::record(game, seat.expect("it plays"));
+            if has_fault {
+                let (ply, seat, kind) = (0, 0, FaultKind::IllegalMove);
+                record.faults = vec![SeatFault { ply, seat, kind }];
             }
+            v1::GameReport {
+                record: Some((&record).into()),
+                ..Default::default()
+            }
+        };
+        for _ in 0..2 {
+            let lease = one.lease().await;
+            let reports = lease.games.iter().map(|game| report(game, 0)).collect();
+            one.report(&lease, reports).await.expect("taken");
         }
+        play(&mut two, |game| report(game, 1)).await;
+        let notes = contest.notes().await;
+        assert_eq!(notes.contains("not sound"), has_fault, "{notes}");
         assert_eq!(contest.deviating().await > 0, has_fault);
     }
 }

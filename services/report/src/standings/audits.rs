@@ -17,9 +17,9 @@ pub fn unsound(audits: Option<&v1::Audits>, id: &str) -> Option<String> {
     }
     if audits.contradicted > 0 {
         return Some(format!(
-            "the standings are not sound: in {}, crashes, timeouts or failed starts differ between workers of \
-             different owners; see the log of the coordinator for the workers, then replay them with \
-             `arena tournament retry {id}`",
+            "the standings are not sound: in {}, crashes, timeouts or failed starts, or what followed them, \
+             differ between workers of different owners; see the log of the coordinator for the workers, \
+             then replay them with `arena tournament retry {id}`",
             units::plural(audits.contradicted, "game")
         ));
     }
