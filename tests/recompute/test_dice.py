@@ -14,7 +14,7 @@ import pytest
 import replay
 from conftest import ROOT
 
-GAMES = 1000
+GAMES = 500
 
 # Ruleset, seats, options and the share of GAMES; each ruleset's shares add up to 1.
 SETTINGS = {

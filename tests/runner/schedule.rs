@@ -81,17 +81,13 @@ pub(crate) fn run(
 /// The index of the first waiting step that can run beside the running ones.
 pub(crate) fn next(waiting: &[&Step], running: &[&Step], cores: usize) -> Option<usize> {
     let ended = |name: &str| waiting.iter().chain(running).all(|step| step.name != name);
-    let runs = |load| running.iter().filter(move |step| step.load == load).count();
+    let busy: usize = running.iter().map(|step| step.load.cores(cores)).sum();
     let alone = running.iter().any(|step| step.load == Load::Alone);
     let builds = running.iter().any(|step| step.builds);
     waiting.iter().position(|step| {
         let fits = match step.load {
             Load::Alone => running.is_empty(),
-            Load::AllCores => runs(Load::AllCores) + runs(Load::OneCore) == 0,
-            // Tests wait for a third of their time.
-            Load::OneCore => {
-                runs(Load::AllCores) == 0 && runs(Load::OneCore) < cores + cores.div_ceil(2)
-            }
+            Load::AllCores | Load::OneCore => busy + step.load.cores(cores) <= cores,
             Load::Light => true,
         };
         step.after.iter().all(|name| ended(name)) && fits && !alone && !(step.builds && builds)

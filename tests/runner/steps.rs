@@ -17,6 +17,17 @@ pub(crate) enum Load {
     Alone,
 }
 
+impl Load {
+    /// The cores that it uses of all.
+    pub(crate) fn cores(self, all: usize) -> usize {
+        match self {
+            Self::OneCore => 1,
+            Self::AllCores | Self::Alone => all,
+            Self::Light => 0,
+        }
+    }
+}
+
 /// A check, or a set of tests.
 pub(crate) struct Step {
     pub(crate) name: &'static str,

@@ -170,8 +170,7 @@ fn steps_start_when_they_disturb_no_running_step() {
         // Steps share the cores, and leave no core idle.
         (&["reports"], &["rust"], None),
         (&["reports"], &["recompute"], Some("reports")),
-        (&["python"], &["recompute", "reports"], Some("python")),
-        (&["python"], &["recompute", "reports", "kits"], None),
+        (&["python"], &["recompute", "reports"], None),
         (&["rust"], &[], Some("rust")),
         // The step that measures runs alone.
         (&["rates"], &["spelling"], None),

@@ -159,7 +159,7 @@ impl Audit {
         }
         let standings = world
             .arena(&["standings", &id, "--coordinator", &url, "--output", "json"])
-            .fails(3, &["not final", "further worker"])
+            .fails(3, &["not final", "third worker"])
             .json();
         let flagged: Vec<&str> = standings["agents"]
             .as_array()

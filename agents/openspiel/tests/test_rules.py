@@ -20,7 +20,7 @@ from arena_openspiel.ruleset import Answers, Rules
 
 TABLE = Path(__file__).with_name("games.tsv")
 #: Random games of each game: 100 in the long form.
-GAMES = int(os.environ.get("ARENA_OPENSPIEL_GAMES", "2"))
+GAMES = int(os.environ.get("ARENA_OPENSPIEL_GAMES", "1"))
 #: In the short form, games with more events than this are left unfinished, and variants of a game are left
 #: out after so many actions and outcomes.
 EVENTS, NAMES = (700, 200_000) if GAMES < 100 else (20_000, None)

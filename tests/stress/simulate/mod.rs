@@ -54,7 +54,7 @@ impl StressTest for Simulate {
 
     fn quick() -> Self {
         Self {
-            schedules: 10_000,
+            schedules: 6_000,
             seed: 1,
             trace: false,
         }

@@ -359,7 +359,8 @@ impl Core {
         }
         let audited = self.ledger.audited(number).unwrap_or_default();
         if let Some(entry) = self.tournaments.get_mut(id) {
-            entry.audit_status = entry.audit_state(audited);
+            let status = entry.audit_state(audited);
+            self.compared_durably(id, status);
         }
         self.stored_audits(&info, number, changed)
     }

@@ -8,10 +8,12 @@
 //! not stored, so after a restart of the coordinator, any process may audit earlier games. If the
 //! records differ, a third process plays the game (see [`Disputes`]).
 
+mod failed;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    Assigned, AuditRecord, AuditSample, Bitmap, Dispute, Owner, RestoredAudits, Settled, WorkerId,
+    Assigned, AuditRecord, AuditSample, Bitmap, Dispute, RestoredAudits, Settled, WorkerId,
     WorkerProcess,
     agent_starts::AgentStarts,
     claims::Claims,
@@ -20,6 +22,7 @@ use super::{
     waiting_audits::{Auditor, Players, Waiting},
     worker_processes::WorkerProcesses,
 };
+use failed::Failures;
 
 /// Maximum games that one search looks at.
 const FIND_MAX: u64 = 1 << 12;
@@ -28,11 +31,6 @@ const FIND_MAX: u64 = 1 << 12;
 const LISTED_MAX: usize = 1024;
 /// Least share of audits among the games of a process in doubt, in parts per million.
 const DOUBTFUL_PPM: u32 = 100_000;
-/// Failed attempts after which an audit is given up until the next start, unless an owner is connected
-/// that has not tried it.
-const FAILED_MAX: u32 = 3;
-/// Maximum games to be leased alone that one search looks at.
-const ALONE_MAX: usize = 256;
 
 /// Audits of a tournament.
 #[derive(Debug, Default)]
@@ -75,15 +73,6 @@ pub(super) struct Audits {
     given_up: BTreeSet<u64>,
     /// The game at which the search continues.
     cursor: u64,
-}
-
-/// Failed attempts of an audit.
-#[derive(Debug, Default)]
-struct Failures {
-    attempts: u32,
-    /// The owners of the workers that failed: they get it again only if no further owner is connected, so
-    /// that one owner cannot end the audits of another one's games.
-    owners: BTreeSet<Owner>,
 }
 
 /// State of the audits of a tournament.
@@ -366,55 +355,9 @@ impl Audits {
         }
     }
 
-    fn given_up_claims(&self) -> u64 {
-        let given_up = self.given_up.iter();
-        given_up
-            .filter(|&&index| self.claimed.contains(index))
-            .count() as u64
-    }
-
-    fn given_up(&self) -> u64 {
-        self.given_up.len() as u64
-    }
-
-    /// True if the owner of a process failed this audit, and a further owner is connected.
-    fn is_for_others(&self, index: u64, by: Players, auditor: &Auditor<'_>) -> bool {
-        let failures = self.failed.get(&index);
-        let owner = auditor.owner();
-        failures
-            .zip(owner)
-            .is_some_and(|(failures, owner)| failures.owners.contains(owner))
-            && self.has_further_owner(index, by, auditor.processes, auditor.agents)
-    }
-
-    /// True if an owner is connected that neither played a game nor failed its audit.
-    fn has_further_owner(
-        &self,
-        index: u64,
-        by: Players,
-        processes: &WorkerProcesses,
-        agents: &AgentStarts,
-    ) -> bool {
-        let players = by.all().map(|process| processes.owner(process).cloned());
-        let mut owners: BTreeSet<Option<Owner>> = players.chain([None]).collect();
-        let failures = self.failed.get(&index).into_iter();
-        owners.extend(failures.flat_map(|it| it.owners.iter().cloned().map(Some)));
-        processes.has_further_owner(&owners, agents)
-    }
-
     /// Number of listed games that a process may replay.
     pub(super) fn listed_for(&self, auditor: &Auditor<'_>) -> usize {
         self.listed.count_for(auditor) + self.thirds.count_for(auditor)
-    }
-
-    /// True if a game can be leased alone to this process.
-    pub(super) fn has_alone_for(&self, auditor: &Auditor<'_>) -> bool {
-        self.next_alone(auditor).is_some()
-    }
-
-    fn next_alone(&self, auditor: &Auditor<'_>) -> Option<(u64, Players)> {
-        let mut listed = self.alone.iter_for(auditor).take(ALONE_MAX);
-        listed.find(|&(index, by)| !self.is_for_others(index, by, auditor))
     }
 
     /// Leases up to `count` games that a process may replay.
@@ -422,15 +365,6 @@ impl Audits {
         let mut taken = self.thirds.take(count, auditor);
         taken.extend(self.listed.take(count - taken.len(), auditor));
         self.assign(taken)
-    }
-
-    /// Leases one game that has to be leased alone.
-    pub(super) fn take_alone(&mut self, auditor: &Auditor<'_>) -> Vec<Assigned> {
-        let taken = self.next_alone(auditor);
-        if let Some((index, _)) = taken {
-            self.alone.remove(index);
-        }
-        self.assign(taken.into_iter().collect())
     }
 
     fn assign(&mut self, mut taken: Vec<(u64, Players)>) -> Vec<Assigned> {
@@ -445,38 +379,6 @@ impl Audits {
     pub(super) fn give_back(&mut self, index: u64) {
         if let Some(by) = self.out.remove(&index) {
             self.list(index, by);
-        }
-    }
-
-    /// Handles the loss of a lease of this game and others: it is unknown which game caused the
-    /// loss, so each of them is leased alone.
-    pub(super) fn lose(&mut self, index: u64) {
-        if let Some(by) = self.out.remove(&index) {
-            self.alone.add(index, by);
-        }
-    }
-
-    /// Counts a failed attempt: a worker could not replay this game, or was lost with this game
-    /// alone.
-    pub(super) fn fail(
-        &mut self,
-        index: u64,
-        failed: WorkerProcess,
-        processes: &WorkerProcesses,
-        agents: &AgentStarts,
-    ) {
-        if let Some(by) = self.out.remove(&index) {
-            let failures = self.failed.entry(index).or_default();
-            failures.attempts += 1;
-            failures.owners.extend(processes.owner(failed).cloned());
-            let is_last = failures.attempts >= FAILED_MAX;
-            if !is_last || self.has_further_owner(index, by, processes, agents) {
-                self.alone.add(index, by);
-            } else {
-                // It counts: where others cannot play the game either, nothing speaks against it.
-                self.claims.open.remove(&index);
-                self.give_up(index);
-            }
         }
     }
 
@@ -505,25 +407,10 @@ impl Audits {
         self.compared.remove(&index).map(|(_, by)| by)
     }
 
-    /// Gives up an audit whose record cannot be compared.
-    pub(super) fn abandon(&mut self, index: u64, worker: WorkerId) {
-        if self.take_compared(index, worker).is_some() {
-            self.give_up(index);
-        }
-    }
-
     /// True if the record of a game that this worker sent is being compared.
     pub(super) fn is_compared(&self, index: u64, worker: WorkerId) -> bool {
         let compared = self.compared.get(&index);
         compared.is_some_and(|(sender, _)| *sender == worker)
-    }
-
-    fn give_up(&mut self, index: u64) {
-        if self.disputes.give_up(index) {
-            self.failed.remove(&index);
-        } else {
-            self.given_up.insert(index);
-        }
     }
 
     /// Stores the result of comparing the record that a worker of process `of` sent.

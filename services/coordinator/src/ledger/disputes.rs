@@ -14,7 +14,7 @@
 //! later games, and the first process is acquitted: it leaves quarantine, and its records stand.
 //! Processes of one owner count as one if those that contradict them have other owners: an owner
 //! who lies can start any number of them. With four owners and more, the agent is charged with the
-//! third owner: two who lie cannot blame it.
+//! third owner: two who lie cannot charge it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -499,7 +499,7 @@ mod tests {
     }
 
     #[test]
-    fn two_of_four_owners_cannot_blame_an_agent() {
+    fn two_of_four_owners_cannot_charge_an_agent() {
         let mut disputes = Disputes::default();
         let mut settle = |index, first, second, third| {
             disputes.add(index, dispute(first, second));

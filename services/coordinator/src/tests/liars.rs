@@ -69,7 +69,7 @@ async fn owner_that_fails_audits_does_not_end_them() {
 }
 
 #[tokio::test]
-async fn two_liars_of_four_owners_cannot_blame_an_agent() {
+async fn two_liars_of_four_owners_cannot_charge_an_agent() {
     let contest = contest(SPEC).await;
     let mut workers = Vec::new();
     for (name, process) in [("one", 1), ("two", 2), ("three", 3), ("four", 4)] {
@@ -116,7 +116,7 @@ async fn agent_that_fails_with_everyone_brings_no_worker_into_quarantine() {
         let last = workers.last_mut().expect("a worker");
         last.games = 8;
     }
-    // In every second play, whoever plays.
+    // In every second play, on every worker.
     let plays = std::cell::Cell::new(0_u64);
     let report = |game: &v1::GameAssignment| {
         plays.set(plays.get() + 1);

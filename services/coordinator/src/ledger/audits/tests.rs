@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{
     super::{agent_starts::AgentStarts, worker_processes::WorkerProcesses},
+    failed::FAILED_MAX,
     *,
 };
 
