@@ -133,7 +133,7 @@ async fn play(worker: &mut FakeWorker, crashes: impl Fn(u64) -> bool) -> bool {
 }
 
 /// The seat of the agent that crashes.
-fn seat(game: &v1::GameAssignment) -> usize {
+pub(super) fn seat(game: &v1::GameAssignment) -> usize {
     let mut seats = game.seats.iter();
     seats.position(|it| *it == AGENT).expect("it plays")
 }

@@ -4,7 +4,7 @@ use arena_model::engine::{FaultKind, SeatFault};
 use arena_wire::v1;
 
 use super::{
-    claims::Contest,
+    claims::{Contest, seat},
     fixture::{FakeWorker, SPEC, memory, options, unplayed, won},
 };
 use crate::Options;
@@ -106,38 +106,43 @@ async fn play_all_but_audits(worker: &mut FakeWorker) -> Vec<v1::Lease> {
     leases
 }
 
+/// Reports a lease; one agent crashes in the first games before it answers.
+async fn crash(worker: &mut FakeWorker, crashes: usize) {
+    worker.games = 8;
+    let lease = worker.lease().await;
+    let games = lease.games.iter().enumerate();
+    let reports = games.map(|(place, game)| match place < crashes {
+        true => unplayed(game, seat(game) as u8, FaultKind::Crash),
+        false => won(game, seat(game)),
+    });
+    let reports = reports.collect();
+    worker.report(&lease, reports).await.expect("taken");
+}
+
 #[tokio::test]
 async fn agent_that_fails_with_everyone_brings_no_worker_into_quarantine() {
-    let spec = SPEC.replace("blocks = 20", "blocks = 200");
-    let contest = contest(&spec).await;
-    let mut workers = Vec::new();
-    for (name, process) in [("one", 1), ("two", 2), ("three", 3)] {
-        workers.push(contest.join(name, process).await);
-        let last = workers.last_mut().expect("a worker");
-        last.games = 8;
-    }
-    // In every second play, on every worker.
-    let plays = std::cell::Cell::new(0_u64);
-    let report = |game: &v1::GameAssignment| {
-        plays.set(plays.get() + 1);
-        match (plays.get().wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 63) == 0 {
-            true => unplayed(game, 0, FaultKind::Crash),
-            false => won(game, 0),
+    for crashes_elsewhere in [1, 0] {
+        let contest = contest(&SPEC.replace("blocks = 20", "blocks = 200")).await;
+        let mut one = contest.join("one", 1).await;
+        let mut others = [contest.join("two", 2).await, contest.join("three", 3).await];
+        for other in &mut others {
+            crash(other, crashes_elsewhere).await;
         }
-    };
-    let mut is_played = true;
-    while is_played {
-        is_played = false;
-        for worker in &mut workers {
-            let Some(lease) = worker.try_lease(0).await.expect("no quarantine") else {
-                continue;
-            };
-            let games = lease.games.iter().map(report).collect();
-            worker.report(&lease, games).await.expect("taken");
-            is_played = true;
+        for _ in 0..3 {
+            crash(&mut one, 8).await;
         }
+        for _ in 0..4 {
+            for other in &mut others {
+                crash(other, 0).await;
+            }
+        }
+        let expected: &[&str] = if crashes_elsewhere == 0 {
+            &["one"]
+        } else {
+            &[]
+        };
+        assert_eq!(contest.quarantined().await, expected);
     }
-    assert!(contest.quarantined().await.is_empty());
 }
 
 #[tokio::test]

@@ -103,7 +103,11 @@ async fn second_record_of_one_owner_charges_its_worker() {
         liar.play(&lease).await;
         let game = &lease.games[0];
         for winner in [1, 2, 1] {
-            let answer = liar.report(&lease, vec![won(game, winner)]).await;
+            let mut report = won(game, winner);
+            let record = report.record.as_mut().expect("a record");
+            // Another first move, by which an agent would be named.
+            record.events = vec![(game.index as u32 + 1) << 1 | 1];
+            let answer = liar.report(&lease, vec![report]).await;
             assert_eq!(answer.expect("taken").differing, [game.index]);
         }
         let (audits, named) = shown(&arena).await;
