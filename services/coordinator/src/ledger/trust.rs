@@ -129,8 +129,7 @@ impl Ledger {
         worker: WorkerId,
         record: AuditRecord,
     ) -> Settled {
-        let of = self.workers.get(&worker).map(|worker| worker.process);
-        let of = of.unwrap_or_default();
+        let of = self.process_of(worker);
         let Some(entry) = self.tournaments.get_mut(&tournament) else {
             return Settled::Nothing;
         };
@@ -167,8 +166,7 @@ impl Ledger {
         worker: WorkerId,
         record: AuditRecord,
     ) -> Settled {
-        let of = self.workers.get(&worker).map(|worker| worker.process);
-        let of = of.unwrap_or_default();
+        let of = self.process_of(worker);
         let entry = self.tournaments.get_mut(&tournament);
         let (Some(entry), AuditRecord::Differs { hash, agent }) = (entry, record) else {
             return Settled::Nothing;
@@ -202,6 +200,12 @@ impl Ledger {
         };
         self.update_sets(tournament);
         settled
+    }
+
+    /// The process of a worker; unknown if it has left.
+    fn process_of(&self, worker: WorkerId) -> WorkerProcess {
+        let worker = self.workers.get(&worker);
+        worker.map(|worker| worker.process).unwrap_or_default()
     }
 
     /// True if both records of a dispute come from one process, or from one of several owners. They do not
