@@ -114,9 +114,7 @@ pub async fn measure(set_up: &SetUp, seconds: f64) -> Outcome<Measured> {
         workers,
     };
     bench.warm_up(set_up.agents as u64 * WARM_UP_GAMES).await?;
-    let before = bench.sample().await?;
-    tokio::time::sleep(Duration::from_secs_f64(seconds)).await;
-    let after = bench.sample().await?;
+    let (before, after) = bench.window(seconds).await?;
     bench.without_faults().await?;
     let mut measured = Measured::new(
         set_up.what.clone(),
@@ -226,6 +224,26 @@ impl Bench {
                 )));
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+
+    /// Samples before and after the measurement. A machine that had no time for its processes is
+    /// measured for longer, because nothing follows from a measurement without a game.
+    async fn window(&mut self, seconds: f64) -> Outcome<(Sample, Sample)> {
+        let before = self.sample().await?;
+        let limit = before.at + Duration::from_secs_f64(seconds + 60.0);
+        loop {
+            tokio::time::sleep(Duration::from_secs_f64(seconds)).await;
+            let after = self.sample().await?;
+            if after.games > before.games && after.decisions > before.decisions {
+                return Ok((before, after));
+            }
+            if after.at > limit {
+                return Err(Failure::failed(format!(
+                    "no game ended within {:.0} s, so there is nothing to measure",
+                    after.at.duration_since(before.at).as_secs_f64()
+                )));
+            }
         }
     }
 
