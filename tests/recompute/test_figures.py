@@ -1,5 +1,6 @@
 """Each number of `arena standings --output json`, by services/tournament/README.md."""
 
+import csv
 import itertools
 import pathlib
 import shutil
@@ -9,7 +10,7 @@ import pytest
 pytest.importorskip("scipy", reason="numpy and scipy are not installed")
 
 from figures.fit import equilibrium, has_circle, model_fit  # noqa: E402
-from figures.standings import Standings  # noqa: E402
+from figures.standings import BOUNDS, Standings  # noqa: E402
 
 import numpy as np  # noqa: E402
 
@@ -217,6 +218,18 @@ class Checked:
         for row in self.reported["seats"]:
             self.check(f"seat {row['seat']}", self.ours.seat(row["seat"]), row)
 
+    def returns(self, rows):
+        """The returns in the table of games, as text: the shortest decimals that read back."""
+        has_returns = self.t.spec.get("outcome") == "returns"
+        assert ("return_0" in rows[0]) == has_returns
+        if not has_returns:
+            return
+        least, most = BOUNDS[self.t.spec["ruleset"]]
+        for game, row in zip(self.t.games, rows, strict=True):
+            ours = [repr(least + float(game.returned(seat, least, most))) for seat in range(self.t.n)]
+            ours = ["" if game.is_void else text for text in ours]
+            assert ours == [row[f"return_{seat}"] for seat in range(self.t.n)]
+
     def field(self):
         """The values for all agents together."""
         ratings, reported = self.ours.ratings, self.reported["ratings"]
@@ -368,7 +381,10 @@ def registered(arena):
 @pytest.mark.parametrize("name", FIELDS)
 def test_figures_follow_from_records(arena, registered, name):
     ruleset, agents, blocks, more = FIELDS[name]
-    checked = Checked(arena.tournament(name, ruleset, agents, blocks, **more))
+    played = arena.tournament(name, ruleset, agents, blocks, **more)
+    checked = Checked(played)
+    rows = csv.DictReader(arena.run("export", played.id, "--format", "csv", "--data", "data").splitlines())
+    checked.returns(list(rows))
     checked.agents()
     checked.pairs()
     checked.seats()

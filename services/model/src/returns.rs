@@ -76,20 +76,43 @@ impl Returns {
     /// maximum, because the rest of the game is unknown.
     #[must_use]
     pub fn units(&self, result: &GameResult) -> Vec<u64> {
+        let is_forfeit = result.termination == Termination::Forfeit;
+        let has_fault = |seat| result.faults_of(seat).next().is_some();
         let seats = result.placement.len();
-        let forfeit = result.termination == Termination::Forfeit;
-        let unit = |seat: usize| {
-            if forfeit && result.faults_of(seat).next().is_some() {
+        let scores = (0..seats).map(|seat| result.scores.get(seat).copied());
+        self.units_of(scores, is_forfeit, &has_fault).collect()
+    }
+
+    /// As [`units`](Self::units), from the score of each seat.
+    fn units_of(
+        &self,
+        scores: impl ExactSizeIterator<Item = Option<i64>>,
+        is_forfeit: bool,
+        has_fault: &dyn Fn(usize) -> bool,
+    ) -> impl Iterator<Item = u64> {
+        let seats = scores.len();
+        scores.enumerate().map(move |(seat, score)| {
+            if is_forfeit && has_fault(seat) {
                 return 0;
             }
-            if forfeit && seats == 2 {
+            if is_forfeit && seats == 2 {
                 return self.units_max();
             }
             let (least, most) = self.scores().into_inner();
-            let score = result.scores.get(seat).copied().unwrap_or(least);
-            (score.clamp(least, most) - least) as u64
-        };
-        (0..seats).map(unit).collect()
+            (score.unwrap_or(least).clamp(least, most) - least) as u64
+        })
+    }
+
+    /// The return of each seat of a game that is not void.
+    pub fn values(
+        &self,
+        scores: &[i64],
+        is_forfeit: bool,
+        has_fault: &dyn Fn(usize) -> bool,
+    ) -> Vec<f64> {
+        let scores = scores.iter().copied().map(Some);
+        let units = self.units_of(scores, is_forfeit, has_fault);
+        units.filter_map(|units| self.mean(units, 1)).collect()
     }
 
     /// The mean return of some seats, from the sum of their units: the number that is nearest to the
@@ -229,6 +252,11 @@ mod tests {
         // One move was drawn instead.
         let ended = result(&[4, -4], Termination::Normal, &[0]);
         assert_eq!(CHIPS.units(&ended), [30, 22]);
+        assert_eq!(CHIPS.values(&[3, -3], false, &|_| true), [1.5, -1.5]);
+        assert_eq!(
+            CHIPS.values(&[3, -3], true, &|seat| seat == 1),
+            [13.0, -13.0]
+        );
         let mut void = result(&[0, 0], Termination::Void, &[]);
         void.placement.clear();
         assert!(CHIPS.units(&void).is_empty());

@@ -37,7 +37,7 @@ pub(crate) enum Section {
     Fleet,
     /// A large tournament: memory, standings and export as it grows.
     Large,
-    /// Rules that are a package.
+    /// Rules of one's own, in Rust and as a package.
     Packages,
     /// Other systems, in the same run.
     Peers,

@@ -1,4 +1,5 @@
-//! Rules that are a package, in Python: plies a second of a whole tournament.
+//! Rules of one's own: in Rust as a worker plays, and as a package in Python, in plies a second of a
+//! whole tournament.
 
 use std::{
     process::{self, Command},
@@ -6,11 +7,13 @@ use std::{
 };
 
 use anyhow::{Context, bail};
-use arena_tests::{Output, World, python, spec};
+use arena_tests::{Output, World, arena, python, spec};
 
 use super::peers;
 use crate::{
-    Settings, note,
+    Settings,
+    arena::{Line, middle},
+    note,
     report::{Absent, Figure, Measured, median},
     usage::cpu_seconds_with_children,
 };
@@ -20,6 +23,8 @@ const BLOCKS: u64 = 10_000;
 const BLOCKS_QUICK: u64 = 50;
 
 pub(super) fn measure(settings: &Settings, measured: &mut Measured) {
+    measured.take("kalah as a ruleset of one's own", own(settings));
+
     let what = "pig, rules in Python, two processes";
     let new = ["rulesets", "new", "--lang", "python", "pig"];
     let register = ["rulesets", "register", "pig", "--package", "pig"];
@@ -42,6 +47,41 @@ pub(super) fn measure(settings: &Settings, measured: &mut Measured) {
         },
         Err(error) => measured.take(what, Err(error)),
     }
+}
+
+/// Kalah as a built-in ruleset and, from `services/cli/examples/copy.rs`, as one of one's own.
+fn own(settings: &Settings) -> anyhow::Result<Vec<Figure>> {
+    let program = arena().with_file_name("examples/copy");
+    if !program.is_file() {
+        bail!(Absent(format!(
+            "there is no {}: build it",
+            program.display()
+        )));
+    }
+    let names = ["kalah", "copy"];
+    let mut runs = names.map(|_| Vec::new());
+    for _ in 0..settings.runs() {
+        let world = World::new();
+        let mut command = world.command(&program);
+        command.args(["bench", "rules", "--output", "json", "--seconds"]);
+        command.arg(settings.seconds().to_string());
+        let lines: Vec<Line> = serde_json::from_str(&done(world.run(command))?.stdout)?;
+        for line in lines.into_iter().filter(|line| line.bare == Some(false)) {
+            if let Some(at) = names.iter().position(|name| *name == line.ruleset) {
+                runs[at].push(line);
+            }
+        }
+    }
+    let [built_in, own] = runs.map(|runs| middle(runs).context("no line was measured"));
+    let (built_in, own) = (built_in?, own?);
+    let what = |whose: &str| format!("kalah as a worker plays, {whose}");
+    let mut figure = own.decisions("packages.own", &what("as a ruleset of one's own"));
+    let built_in = built_in.decisions("packages.built-in", &what("built in"));
+    let percent = 100.0 * figure.per_second / built_in.per_second;
+    figure
+        .more
+        .insert("percent of built in".to_owned(), percent);
+    Ok(vec![built_in, figure])
 }
 
 fn has_openspiel() -> anyhow::Result<()> {

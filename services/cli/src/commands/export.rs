@@ -11,7 +11,7 @@ use arena_report::{
 };
 use std::{path::PathBuf, sync::Arc};
 
-use arena_model::{GameRecord, Tournament, printable_json};
+use arena_model::{GameRecord, Returns, Tournament, printable_json};
 use arena_wire::v1;
 use clap::{Args, ValueEnum};
 use serde_json::json;
@@ -34,6 +34,9 @@ A line of JSON is one record; its \"hash\" is the SHA-256 of the line without
 `,\"hash\":\"…\"`. The bytes do not depend on which worker played a game, or when.
 In games with dice, \"luck\" is the effect of the dice on each seat: the value of each
 throw minus the mean over all possible throws, in millionths of a game's score.
+
+Tables of games have the column return_N for each seat N if the spec of a tournament has
+outcome = \"returns\": the shortest decimal that reads back, and empty for void games.
 
 Tables in csv and parquet, and decisions and standings in jsonl, end with the columns
 tournament_id, generation, tournament_seed and spec_sha256 (of the spec with all
@@ -120,6 +123,7 @@ struct Source {
     id: String,
     rules: TournamentRecords,
     spec_json: Arc<str>,
+    returns: Option<Returns>,
     /// The last cells of each row.
     cells: [Cell; 4],
 }
@@ -175,8 +179,9 @@ impl ExportArgs {
             }
             return Ok(out.finish()?);
         }
+        let with_returns = sources.iter().any(|source| source.returns.is_some());
         let columns = match self.table {
-            ExportTable::Games => table::game_columns(seats, self.with_timing),
+            ExportTable::Games => table::game_columns(seats, with_returns, self.with_timing),
             ExportTable::Decisions => table::decision_columns(),
             ExportTable::Standings => table::standing_columns(seats),
         };
@@ -186,9 +191,10 @@ impl ExportArgs {
                 ExportTable::Games => {
                     let mut cells = Vec::new();
                     let request = self.request(source);
+                    let returns = with_returns.then_some(source.returns.as_ref());
                     each_page(client, &source.rules, request, |games| {
                         (0..games.games()).try_for_each(|at| {
-                            table::game(&source.rules, games, at, seats, &mut cells);
+                            table::game(&source.rules, games, at, seats, returns, &mut cells);
                             source.write(&mut cells, &mut *sink)
                         })
                     })
@@ -246,7 +252,7 @@ impl ExportArgs {
                 )));
             }
             let shown = Tournament::shown(&tournament.spec_json);
-            let (_, seed) = shown.map_err(|error| {
+            let (shown, seed) = shown.map_err(|error| {
                 Failure::failed(format!("cannot read the spec of {id}: {error}"))
             })?;
             let spec_sha256 = hex::encode(Sha256::digest(&tournament.spec_json));
@@ -262,6 +268,7 @@ impl ExportArgs {
                     shared(spec_sha256.into()),
                 ],
                 spec_json: tournament.spec_json.into(),
+                returns: shown.returns,
                 id,
             });
         }
@@ -347,10 +354,10 @@ fn search(note: &v1::SearchNote) -> serde_json::Value {
 /// Formats a game as comma-separated values with a header, as in an export.
 pub(crate) fn csv(rules: &TournamentRecords, record: &GameRecord) -> String {
     let seats = rules.game.seats();
-    let columns = table::game_columns(seats, false);
+    let columns = table::game_columns(seats, false, false);
     let mut games = v1::GameColumns::default();
     games.push(&record.into(), seats);
     let mut cells = Vec::new();
-    table::game(rules, &games, 0, seats, &mut cells);
+    table::game(rules, &games, 0, seats, None, &mut cells);
     sink::csv_header(&columns[..columns.len() - table::SOURCE.len()]) + &sink::csv_row(cells, false)
 }

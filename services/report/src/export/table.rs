@@ -2,7 +2,8 @@
 
 use std::{fmt, sync::Arc};
 
-use arena_model::{BlockSeed, GameRecord};
+use arena_engine::Termination;
+use arena_model::{BlockSeed, GameRecord, Returns};
 use arena_wire::v1;
 use itertools::Itertools;
 use serde_json::Value;
@@ -154,8 +155,8 @@ fn numbered(
     })
 }
 
-/// The columns of [`game`].
-pub fn game_columns(seats: usize, with_timing: bool) -> Vec<ExportColumn> {
+/// The columns of [`game`]; those of returns if some tournament has them.
+pub fn game_columns(seats: usize, with_returns: bool, with_timing: bool) -> Vec<ExportColumn> {
     let mut all = typed(&[
         ("game_id", ColumnType::Key),
         ("index", ColumnType::Int),
@@ -166,9 +167,12 @@ pub fn game_columns(seats: usize, with_timing: bool) -> Vec<ExportColumn> {
         ("seat", ColumnType::Text),
         ("placement", ColumnType::Int),
         ("score", ColumnType::Int),
+        ("return", ColumnType::Real),
         ("luck", ColumnType::Real),
     ] {
-        all.extend(numbered(name, kind, 0..seats));
+        if name != "return" || with_returns {
+            all.extend(numbered(name, kind, 0..seats));
+        }
     }
     all.extend(typed(&[
         ("plies", ColumnType::Int),
@@ -188,12 +192,14 @@ pub fn game_columns(seats: usize, with_timing: bool) -> Vec<ExportColumn> {
 }
 
 /// Adds the cells of one of several games to a row of a table for `seats` seats, without the columns
-/// of [`SOURCE`]. Luck is a share of the game's score. The columns have been checked.
+/// of [`SOURCE`]. Luck is a share of the game's score. With returns, there are cells for them, which
+/// are empty if the tournament has none. The columns have been checked.
 pub fn game(
     rules: &TournamentRecords,
     games: &v1::GameColumns,
     at: usize,
     seats: usize,
+    returns: Option<Option<&Returns>>,
     cells: &mut Vec<Cell>,
 ) {
     let index = games.index[at];
@@ -214,6 +220,19 @@ pub fn game(
     by_seat(&|place| rules.agent(games.agent[place] as u16).into());
     by_seat(&|place| Some(games.placement[place]).filter(|&rank| rank > 0).into());
     by_seat(&|place| games.score[place].into());
+    if let Some(returns) = returns {
+        let scores = &games.score[at * own..][..own];
+        let is_forfeit = games.termination_of(at) == Termination::Forfeit.name();
+        let has_fault = |seat| {
+            games
+                .faults_of(at)
+                .any(|(faulty, _)| faulty as usize == seat)
+        };
+        let is_void = games.placement[at * own..][..own].contains(&0);
+        let values = returns.filter(|_| !is_void);
+        let values = values.map(|it| it.values(scores, is_forfeit, &has_fault));
+        by_seat(&|place| values.as_ref().map(|it| it[place - at * own]).into());
+    }
     let luck = |place: usize| f64::from(games.luck[place]) / 1e6;
     by_seat(&|place| games.has_luck[at].then(|| luck(place)).into());
     let faults = games.faults_of(at);
