@@ -22,7 +22,7 @@ use crate::{
 use view::ProgressView;
 
 /// Maximum time without progress for which audits of claims are awaited.
-const CLAIMS_MAX: Duration = Duration::from_secs(60);
+const AUDITS_MAX: Duration = Duration::from_secs(60);
 /// How the note begins by which the coordinator says why no connected worker can play.
 const WAITS: &str = "its games wait";
 /// Interval between lines without a terminal.
@@ -200,7 +200,7 @@ pub async fn follow(
         match watch_once(client, id, progress, &mut lost_since).await {
             Ok(Some(last)) => {
                 if last.state() == TournamentState::Finished {
-                    await_claims(client, id).await;
+                    await_audits(client, id).await;
                 }
                 return Ok(last);
             }
@@ -220,12 +220,12 @@ pub async fn follow(
     }
 }
 
-/// Waits until workers of other owners have replayed the games with faults that one owner alone reported, while
-/// there is progress. What is left then makes the standings not final.
-async fn await_claims(client: &mut Client, id: &str) {
+/// Waits until workers of other owners have replayed the games that are drawn for audits, and those with faults
+/// that one owner alone reported, while there is progress. What is left then makes the standings not final.
+async fn await_audits(client: &mut Client, id: &str) {
     let mut least = u64::MAX;
     let mut since = Instant::now();
-    while since.elapsed() < CLAIMS_MAX {
+    while since.elapsed() < AUDITS_MAX {
         let request = v1::GetTournamentRequest {
             tournament_id: id.to_owned(),
         };
@@ -234,9 +234,9 @@ async fn await_claims(client: &mut Client, id: &str) {
             return;
         };
         let audits = found.into_inner().tournament.and_then(|it| it.audits);
-        match audits.map_or(0, |audits| audits.claims) {
+        match audits.map_or(0, |audits| audits.claims + audits.pending) {
             0 => return,
-            claims if claims < least => (least, since) = (claims, Instant::now()),
+            open if open < least => (least, since) = (open, Instant::now()),
             _ => {}
         }
         tokio::time::sleep(Duration::from_millis(200)).await;

@@ -285,6 +285,12 @@ impl Info {
         play.on_fault == FaultPolicy::RandomMove || self.setup.seats > 2
     }
 
+    /// True if scores are compared by worker, because a replay does not prove all moves.
+    pub(crate) fn compares_workers(&self) -> bool {
+        let agents = 0..self.setup.agents.len() as u16;
+        !self.replay_proves(agents) || self.goes_on_after_faults()
+    }
+
     /// The games that are audited: whole blocks where results are compared by worker.
     pub(crate) fn audit_sample(&self, sample: AuditSample) -> AuditSample {
         match self.replay_proves(0..self.setup.agents.len() as u16) {

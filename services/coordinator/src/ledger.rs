@@ -104,6 +104,8 @@ pub struct Ledger {
     processes: WorkerProcesses,
     /// Processes that sent a record that cannot have happened.
     quarantined: BTreeMap<WorkerProcess, Suspicion>,
+    /// The owners of processes in quarantine. An owner who lies can start any number of processes.
+    suspects: BTreeSet<Owner>,
     leases: Leases,
     tournaments_ever: TournamentNo,
     workers_ever: WorkerId,
@@ -126,6 +128,7 @@ impl Ledger {
             gone: BTreeMap::new(),
             processes: WorkerProcesses::new(settings.host_grace_period),
             quarantined: BTreeMap::new(),
+            suspects: BTreeSet::new(),
             leases: Leases::default(),
             tournaments_ever: 0,
             workers_ever: 0,
@@ -218,7 +221,7 @@ impl Ledger {
             .map(|entry| &entry.queue.audits)
             .is_some_and(|audits| {
                 audits.claimed.count() > 0
-                    || self.has_games_of_quarantine(audits)
+                    || self.has_games_of_suspects(audits)
                     || audits.claims.is_uneven()
             });
         if let Some(entry) = self.tournaments.get_mut(&tournament)
@@ -389,6 +392,7 @@ impl Ledger {
         index: u64,
         by: WorkerProcess,
     ) -> AfterGame {
+        let is_suspect = self.is_suspect(by);
         let Some(entry) = self.tournaments.get_mut(&tournament) else {
             return AfterGame::Nothing;
         };
@@ -400,7 +404,7 @@ impl Ledger {
                 let is_drawn = self.settings.doubts_workers
                     && self.processes.is_doubtful(by)
                     && audits.is_in_doubtful_sample(index);
-                if is_drawn || self.quarantined.contains_key(&by) {
+                if is_drawn || is_suspect {
                     audits.doubt(index);
                 }
             }

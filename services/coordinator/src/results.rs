@@ -74,7 +74,6 @@ impl Results {
     /// The sums before the first game.
     pub(crate) fn before(tally: Tally, stages: Stages, info: &Info) -> Self {
         let agents = info.agents.len();
-        let proves = info.replay_proves(0..agents as u16) && !info.goes_on_after_faults();
         let rotations = stages.schedule().rotations();
         Self {
             tally,
@@ -87,7 +86,9 @@ impl Results {
                 unasked: vec![0; agents],
                 ..Counts::default()
             },
-            workers: (!proves).then(|| WorkerScores::new(rotations)),
+            workers: info
+                .compares_workers()
+                .then(|| WorkerScores::new(rotations)),
             kept: 0,
         }
     }
@@ -160,8 +161,8 @@ impl Results {
         self.tally.add(result);
         self.stages.add(result);
         if let Some(workers) = &mut self.workers {
-            let timing = side.timing.as_ref();
-            workers.add(timing.map_or("", |timing| &timing.worker), result);
+            let worker = side.timing.as_ref().map_or("", |timing| &timing.worker);
+            workers.add(&side.owner, worker, result);
         }
         self.counts.faults += result.faults.len() as u64;
         let void = result.termination == Termination::Void;

@@ -132,6 +132,7 @@ pub async fn gather_drawn(
         ratings: standings.ratings,
         notes: standings.notes,
         audits: standings.audits,
+        workers_deviating: standings.workers_deviating,
     })
 }
 

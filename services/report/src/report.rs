@@ -78,6 +78,8 @@ pub struct Report {
     pub(crate) ratings: Option<v1::Ratings>,
     pub(crate) notes: Vec<String>,
     pub(crate) audits: Option<v1::Audits>,
+    /// Number of workers whose scores deviate from those of the others.
+    pub(crate) workers_deviating: u32,
 }
 
 /// The quantity shown over the course of a tournament.
@@ -145,7 +147,7 @@ impl Report {
 
     /// Why some of the games may not count as they do; none if all records are sound.
     pub fn unsound(&self) -> Option<String> {
-        unsound(self.audits.as_ref(), &self.id)
+        unsound(self.audits.as_ref(), self.workers_deviating, &self.id)
     }
 
     /// The state of an ended tournament as text; a cancelled tournament is not finished.

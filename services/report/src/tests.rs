@@ -91,6 +91,7 @@ fn empty() -> Report {
         ratings: None,
         notes: Vec::new(),
         audits: None,
+        workers_deviating: 0,
     }
 }
 

@@ -1,7 +1,9 @@
 //! Compares the scores of games by worker, where a replay proves nothing: agents that are timed or
 //! not deterministic may answer differently each time.
 //!
-//! The unit is a block that one worker played as a whole. Within a group of agents, the scores of
+//! A worker chooses its name, so owners are compared as well: all workers of one together.
+//!
+//! The unit is a block that one worker, or one owner, played as a whole. Within a group of agents, the scores of
 //! blocks do not depend on the worker. So the blocks of a worker are a draw without replacement
 //! from all blocks of the group, and their sum has a known mean and variance, as in the mean score
 //! statistic of Cochran, Mantel and Haenszel: J. R. Landis, E. R. Heyman and G. G. Koch, "Average
@@ -14,15 +16,21 @@
 //! "Limit theorems for the number of empty cells", Theory of Probability and its Applications 27,
 //! 1982. They are multiplied by the number of statistics (Bonferroni).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use arena_model::result::GameResult;
 use serde::{Deserialize, Serialize};
 
 /// Workers deviate if a deviation at least as large has a smaller probability.
 pub const ALARM: f64 = 0.001;
-/// Maximum number of workers that are compared; games of further ones do not count.
+/// Maximum number of workers that are compared; games of further ones count for their owner.
 const WORKERS_MAX: usize = 64;
+/// Maximum number of workers and owners; games of further ones do not count.
+const ALL_MAX: usize = 2 * WORKERS_MAX;
+/// Between an owner and the name of its worker. No name has it.
+const SEPARATOR: char = '\u{1f}';
+/// Maximum number of workers of an owner that are named.
+const NAMED_MAX: usize = 3;
 /// Maximum number of pairs of a group and a worker; further ones do not count.
 const CELLS_MAX: usize = 1 << 16;
 /// Maximum number of blocks of which some games are missing.
@@ -56,7 +64,8 @@ impl Sums {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Open {
     block: u64,
-    /// None if several workers played its games, or if one of them is void.
+    /// If several workers of one owner played its games, the owner. None if workers of several did, or if one of
+    /// the games is void.
     worker: Option<u16>,
     games: u32,
     /// By agent.
@@ -78,6 +87,8 @@ struct Cell {
 pub struct WorkerScores {
     /// Games of a block.
     rotations: u32,
+    /// Workers after their owner and [`SEPARATOR`], or their names if the owner is unknown. Without a name, it is an
+    /// owner.
     workers: Vec<String>,
     cells: Vec<Cell>,
     open: Vec<Open>,
@@ -86,7 +97,7 @@ pub struct WorkerScores {
 /// A worker whose games give an agent another score than those of the other workers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Deviation {
-    /// Name of the worker.
+    /// Name of the worker, or names of the workers of an owner.
     pub worker: String,
     /// The agent, by number.
     pub agent: u16,
@@ -111,10 +122,10 @@ impl WorkerScores {
         }
     }
 
-    /// Adds a game that a worker played.
-    pub fn add(&mut self, worker: &str, result: &GameResult) {
+    /// Adds a game that a worker played. The owner may be unknown, and is then empty.
+    pub fn add(&mut self, owner: &str, worker: &str, result: &GameResult) {
         let void = result.placement.is_empty();
-        let worker = self.worker(worker).filter(|_| !void);
+        let worker = self.worker(owner, worker).filter(|_| !void);
         let place = self.open.binary_search_by_key(&result.block, |it| it.block);
         let place = place.unwrap_or_else(|place| {
             let open = Open {
@@ -126,9 +137,14 @@ impl WorkerScores {
             self.open.insert(place, open);
             place
         });
+        let of = self.open[place].worker;
+        let of = match of == worker {
+            true => worker,
+            false => of.zip(worker).and_then(|both| self.common_owner(both)),
+        };
         let open = &mut self.open[place];
         open.games += 1;
-        open.worker = open.worker.filter(|of| Some(*of) == worker);
+        open.worker = of;
         for (&agent, &rank) in result.seats.iter().zip(&result.placement) {
             let others = result.placement.iter();
             let units = others.map(|&other| match rank.cmp(&other) {
@@ -147,17 +163,31 @@ impl WorkerScores {
         }
     }
 
-    /// The number of a worker; none if there are too many.
-    fn worker(&mut self, name: &str) -> Option<u16> {
-        let known = self.workers.iter().position(|it| it == name);
-        let place = known.unwrap_or(self.workers.len());
-        if place == self.workers.len() {
-            if place >= WORKERS_MAX {
-                return None;
-            }
-            self.workers.push(name.to_owned());
+    /// The number of a worker, or of its owner if there are too many workers; none if there are too many owners,
+    /// too.
+    fn worker(&mut self, owner: &str, name: &str) -> Option<u16> {
+        let is_it = |known: &String| split(known) == (owner, name);
+        if let Some(known) = self.workers.iter().position(is_it) {
+            return Some(known as u16);
         }
-        Some(place as u16)
+        if self.workers.len() >= ALL_MAX || self.workers.len() >= WORKERS_MAX && owner.is_empty() {
+            return None;
+        }
+        if self.workers.len() >= WORKERS_MAX && !name.is_empty() {
+            return self.worker(owner, "");
+        }
+        self.workers.push(match owner {
+            "" => name.to_owned(),
+            owner => format!("{owner}{SEPARATOR}{name}"),
+        });
+        Some(self.workers.len() as u16 - 1)
+    }
+
+    /// The number of the owner of both workers.
+    fn common_owner(&mut self, (one, other): (u16, u16)) -> Option<u16> {
+        let [one, other] = [one, other].map(|it| split(&self.workers[usize::from(it)]).0);
+        let owner = (one == other && !one.is_empty()).then(|| one.to_owned())?;
+        self.worker(&owner, "")
     }
 
     fn close(&mut self, block: Open) {
@@ -195,9 +225,58 @@ impl WorkerScores {
         found
     }
 
-    /// The statistics of all workers and agents.
+    /// The statistics of all workers and agents, and of all owners with several workers.
     fn statistics(&self, more: &Self) -> Vec<Deviation> {
-        // By group and agent: the sums of each worker.
+        let mut names: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for (owner, name) in self.workers.iter().chain(&more.workers).map(|it| split(it)) {
+            names.entry(owner).or_default().insert(name);
+        }
+        let mut totals: Vec<(String, u16, Total)> = Vec::new();
+        let by_worker = self.totals(more, |worker| worker);
+        // Blocks that several workers of an owner played are those of no worker.
+        let by_worker = by_worker.into_iter().filter(|((worker, _), _)| {
+            let (owner, name) = split(worker);
+            owner.is_empty() || !name.is_empty()
+        });
+        totals.extend(
+            by_worker.map(|((worker, agent), total)| (split(worker).1.to_owned(), agent, total)),
+        );
+        if names.len() > 1 && names.values().any(|names| names.len() > 1) {
+            for ((owner, agent), total) in self.totals(more, |worker| split(worker).0) {
+                let of_owner = &names[owner];
+                if owner.is_empty() || of_owner.len() < 2 {
+                    continue;
+                }
+                let shown = of_owner
+                    .iter()
+                    .filter(|name| !name.is_empty())
+                    .take(NAMED_MAX);
+                let mut shown = shown.copied().collect::<Vec<_>>().join(", ");
+                if of_owner.len() > NAMED_MAX {
+                    shown += ", …";
+                }
+                totals.push((format!("{shown} (of one owner)"), agent, total));
+            }
+        }
+        let tests = totals.len() as f64;
+        let deviation = |(worker, agent, total): (String, u16, Total)| Deviation {
+            worker,
+            agent,
+            blocks: total.blocks,
+            score: total.score / total.blocks as f64,
+            expected: total.expected / total.blocks as f64,
+            p: (total.p() * tests).min(1.0),
+        };
+        totals.into_iter().map(deviation).collect()
+    }
+
+    /// The sums of each part of the workers, of all workers in such a part together.
+    fn totals<'a>(
+        &'a self,
+        more: &'a Self,
+        part: impl Fn(&'a str) -> &'a str,
+    ) -> BTreeMap<(&'a str, u16), Total> {
+        // By group and agent: the sums of each part.
         let mut groups: BTreeMap<(&[u16], u16), BTreeMap<&str, Sums>> = BTreeMap::new();
         for (of, cell) in [self, more]
             .iter()
@@ -208,7 +287,7 @@ impl WorkerScores {
             };
             for (&agent, &sums) in cell.agents.iter().zip(&cell.sums) {
                 let group = groups.entry((&cell.agents, agent)).or_default();
-                let known = group.entry(worker).or_default();
+                let known = group.entry(part(worker)).or_default();
                 *known = known.plus(sums);
             }
         }
@@ -222,19 +301,13 @@ impl WorkerScores {
             }
         }
         totals.retain(|_, total| total.variance > 0.0);
-        let tests = totals.len() as f64;
         totals
-            .into_iter()
-            .map(|((worker, agent), total)| Deviation {
-                worker: worker.to_owned(),
-                agent,
-                blocks: total.blocks,
-                score: total.score / total.blocks as f64,
-                expected: total.expected / total.blocks as f64,
-                p: (total.p() * tests).min(1.0),
-            })
-            .collect()
     }
+}
+
+/// The owner and the name of a worker.
+fn split(worker: &str) -> (&str, &str) {
+    worker.split_once(SEPARATOR).unwrap_or(("", worker))
 }
 
 /// Sums over groups, in games' scores.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use arena_report::{escape, estimates, state::state_name, units};
+use arena_report::{escape, estimates, standings::audits::unsound, state::state_name, units};
 use arena_wire::v1::{self, TournamentState};
 
 use crate::{
@@ -29,6 +29,10 @@ fn text(standings: &v1::Standings) -> String {
         let _ = write!(text, " {}%", standings.games * 100 / standings.games_total);
     }
     let mut first = standings.agents.iter().filter(|it| it.place == Some(1));
+    if is_unsound(standings) {
+        text += " · not sound";
+        return text;
+    }
     // If several agents share the place, none leads.
     if let (Some(leader), None) = (first.next(), first.next()) {
         let name: String = leader.agent.chars().take(NAME_MAX).collect();
@@ -42,12 +46,18 @@ fn text(standings: &v1::Standings) -> String {
     text
 }
 
+fn is_unsound(standings: &v1::Standings) -> bool {
+    let (audits, id) = (standings.audits.as_ref(), &standings.tournament_id);
+    unsound(audits, standings.workers_deviating, id).is_some()
+}
+
 fn drawn(standings: &v1::Standings) -> String {
     let text = text(standings);
     let width = |text: &str| text.chars().count() as f32 * CHARACTER + 2.0 * MARGIN;
     let (label, value) = (width("arena"), width(&text));
     let (all, at) = (label + value, label + MARGIN);
     let colour = match standings.state() {
+        _ if is_unsound(standings) => "#a3261d",
         TournamentState::Running => "#1d55b0",
         TournamentState::Finished => "#14693c",
         _ => "#565f6e",

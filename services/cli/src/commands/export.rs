@@ -19,6 +19,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     access::{AccessArgs, Client},
+    commands::standings::check_sound,
     failure::{Failure, Outcome},
     ids,
     output::note,
@@ -186,6 +187,7 @@ impl ExportArgs {
             ExportTable::Standings => table::standing_columns(seats),
         };
         let mut sink = self.sink(out, &columns)?;
+        let mut sound = Ok(());
         for source in &sources {
             match self.table {
                 ExportTable::Games => {
@@ -215,6 +217,7 @@ impl ExportArgs {
                     };
                     let response = client.get_standings(request).await?.into_inner();
                     let standings = response.standings.unwrap_or_default();
+                    sound = sound.and(check_sound(&standings));
                     for mut row in table::standings(&standings, seats) {
                         row.extend_from_slice(&source.cells);
                         row.push(Arc::clone(&source.spec_json).into());
@@ -223,7 +226,8 @@ impl ExportArgs {
                 }
             }
         }
-        Ok(sink.finish()?)
+        sink.finish()?;
+        sound
     }
 
     /// The tournaments to export.

@@ -220,8 +220,9 @@ fn check_played(standings: &v1::Standings) -> Outcome {
 }
 
 /// Fails if standings include games whose records are known to be false, or may be.
-fn check_sound(standings: &v1::Standings) -> Outcome {
-    let unsound = unsound(standings.audits.as_ref(), &standings.tournament_id);
+pub(crate) fn check_sound(standings: &v1::Standings) -> Outcome {
+    let (audits, id) = (standings.audits.as_ref(), &standings.tournament_id);
+    let unsound = unsound(audits, standings.workers_deviating, id);
     unsound.map_or(Ok(()), |problem| Err(Failure::differs(problem)))
 }
 

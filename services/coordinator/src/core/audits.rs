@@ -47,6 +47,21 @@ struct Settlement {
 }
 
 impl AuditStatus {
+    /// The audits that are done, of a tournament whose audits do not go on.
+    fn done(&self) -> Audited {
+        Audited {
+            due: self.agreed + self.differing + self.sampled,
+            agreed: self.agreed,
+            differing: self.differing,
+            sampled: self.sampled,
+            disputed: self.disputed,
+            refuted: self.refuted,
+            own: self.own,
+            contradicted: self.contradicted,
+            ..Audited::default()
+        }
+    }
+
     /// The state of differences only.
     pub(super) fn of(differing: &Differing) -> Self {
         Self {
@@ -170,9 +185,14 @@ impl Core {
         id: &str,
         before: &Documents,
     ) -> Result<(), Error> {
-        let entry = self.entry(id)?;
-        let is_audited = entry.document.audit_share.map_or(self.audit_ppm, ppm) > 0;
-        if entry.document.state() != v1::TournamentState::Finished || !is_audited {
+        let share = self.audit_ppm;
+        let entry = self.entry_mut(id)?;
+        if entry.document.state() != v1::TournamentState::Finished {
+            entry.audit_status = entry.stored_audit_state(before);
+            return Ok(());
+        }
+        let is_audited = entry.document.audit_share.map_or(share, ppm) > 0;
+        if !is_audited && before.is_empty() {
             return Ok(());
         }
         // A tournament that lacks games is not finished any more; see `start`.
@@ -188,7 +208,8 @@ impl Core {
 
     /// State of the audits of a tournament; none if there are none.
     pub(super) fn audits(&self, entry: &TournamentEntry) -> Option<v1::Audits> {
-        let known = self.ledger.audited(entry.number?)?;
+        let known = entry.number.and_then(|number| self.ledger.audited(number));
+        let known = known.unwrap_or_else(|| entry.audit_status.done());
         let status = Audited {
             agreed: entry.audit_status.agreed,
             differing: entry.audit_status.differing,
@@ -211,6 +232,7 @@ impl Core {
             same_owner: status.own,
             contradicted: status.contradicted,
             claims: status.claims,
+            pending: status.pending,
         })
     }
 
@@ -289,6 +311,7 @@ impl Core {
         }: &OneSided,
         worker: WorkerId,
     ) -> Vec<u64> {
+        let by = self.ledger.player(number, *index);
         let Contradicted {
             is_contradicted,
             quarantine,
@@ -299,8 +322,19 @@ impl Core {
         if !is_contradicted {
             return changed;
         }
+        let owner_of = |process| self.ledger.owner_of_process(process).map_or("", |it| it);
+        let auditor = self
+            .workers
+            .get(&worker)
+            .map(|it| (it.process, &*it.request.name));
+        let (of, auditor) = auditor.unwrap_or_default();
         tracing::warn!(
             game = %format_args!("{id}/{index}"),
+            player = self.process_name(by),
+            player_owner = owner_of(by),
+            auditor,
+            auditor_owner = owner_of(of),
+            fault_of = if *is_new { "auditor" } else { "player" },
             "a fault happened on a worker of one owner, and not on one of another"
         );
         if let Some(process) = quarantine {
@@ -466,7 +500,8 @@ impl Core {
                     let mut samples = compared.samples.iter();
                     let result = samples.find(|it| it.index == index);
                     if let Some((entry, result)) = self.tournaments.get_mut(id).zip(result) {
-                        entry.second_plays.add(&compared.worker, result);
+                        let owner = self.ledger.owner_of(worker).map_or("", |owner| owner);
+                        entry.second_plays.add(owner, &compared.worker, result);
                     }
                 }
                 Settled::Disputed(dispute) => {

@@ -12,7 +12,7 @@ use arena_wire::v1::{self, TournamentState};
 use prost::Message;
 use tokio::sync::watch;
 
-use super::{change, differences::Differing, sealed::SealedSpec, standings::Kept, unix_us};
+use super::{bits, change, differences::Differing, sealed::SealedSpec, standings::Kept, unix_us};
 use crate::{
     info::Info,
     ledger::{Audited, Dispute, Owner, TournamentNo, WorkerProcess},
@@ -114,6 +114,23 @@ impl TournamentEntry {
             number: self.audit_states,
             ..AuditStatus::of(&self.differing).and(audited)
         }
+    }
+
+    /// The state of its audits from the stored sets of games.
+    pub(super) fn stored_audit_state(&mut self, documents: &bits::Documents) -> AuditStatus {
+        let games = self.info.games();
+        let [audited, differing, sampled, refuted, own, contradicted] =
+            [0, 1, 2, 3, 4, 5].map(|set| bits::set(documents, set, games).count());
+        self.audit_state(Audited {
+            agreed: audited.saturating_sub(differing + sampled),
+            differing,
+            sampled,
+            disputed: self.disputes.len() as u64,
+            refuted,
+            own,
+            contradicted,
+            ..Audited::default()
+        })
     }
 
     /// Notifies watchers.

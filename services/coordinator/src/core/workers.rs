@@ -48,15 +48,6 @@ pub(super) fn known(mut tournaments: Vec<String>) -> Vec<String> {
     tournaments
 }
 
-/// The number of a worker's process, which no worker of another owner can have.
-fn of_owner(process: u64, owner: &Owner) -> u64 {
-    let digest = Sha256::new()
-        .chain_update(process.to_le_bytes())
-        .chain_update(owner.as_bytes());
-    let digest: [u8; 32] = digest.finalize().into();
-    u64::from_le_bytes(*digest.first_chunk().expect("8 of 32 bytes"))
-}
-
 /// A connected worker.
 pub(super) struct Present {
     pub(super) request: v1::JoinRequest,
@@ -183,9 +174,11 @@ impl Core {
             });
         }
         let process = match request.process {
-            0 => WorkerProcess::Unknown,
-            process => WorkerProcess::Process(of_owner(process, &owner)),
+            // Each join of a worker without a number is another process.
+            0 => u64::from_le_bytes(random::bytes()?),
+            process => process,
         };
+        let process = WorkerProcess::of_owner(process, &owner);
         let sandbox = match request.sandbox.as_str() {
             "" => SandboxLevel::None,
             text => {
@@ -220,9 +213,7 @@ impl Core {
         self.replayer_joined(worker);
         self.touch_running();
         // A process has one session.
-        if process != WorkerProcess::Unknown {
-            earlier.into_iter().for_each(|worker| self.left(worker));
-        }
+        earlier.into_iter().for_each(|worker| self.left(worker));
         let signals = self.signals.clone();
         // Without a receiver the coordinator is gone as well.
         let left = move || drop(signals.send(at_once(move |core: &mut Self| core.left(worker))));

@@ -98,6 +98,8 @@ pub struct Audited {
     pub contradicted: u64,
     /// Games with a fault that one owner alone reported, and that another one still has to audit.
     pub claims: u64,
+    /// Games that still have to be replayed while two owners are connected that can.
+    pub pending: u64,
 }
 
 impl Audited {
@@ -121,6 +123,7 @@ impl Audits {
             own: none(),
             contradicted: none(),
             claimed: none(),
+            claims: Claims::new(games),
             ..Self::default()
         }
     }
@@ -164,8 +167,12 @@ impl Audits {
         let sets = [&mut self.doubted, &mut self.audited, &mut self.differing];
         let more = [&mut self.sampled, &mut self.refuted, &mut self.own];
         let sets = sets.into_iter().chain(more);
-        sets.chain([&mut self.contradicted, &mut self.claimed])
-            .for_each(|set| set.grow(games));
+        let claims = [
+            &mut self.contradicted,
+            &mut self.claimed,
+            &mut self.claims.open,
+        ];
+        sets.chain(claims).for_each(|set| set.grow(games));
     }
 
     /// True if a game is in the sample, in doubt, or was audited under another share.
@@ -186,6 +193,7 @@ impl Audits {
             own: self.own.count(),
             contradicted: self.contradicted.count(),
             claims: self.claimed.count() - self.given_up_claims(),
+            pending: 0,
         }
     }
 
@@ -234,24 +242,21 @@ impl Audits {
         }
         let claimed: Vec<u64> = self.claimed.iter().collect();
         for index in claimed {
-            if !is_other(self.played_by.process(index)) {
-                continue;
-            }
-            if self.own.contains(index) && !self.differing.contains(index) {
-                for set in [&mut self.own, &mut self.audited, &mut self.sampled] {
-                    set.remove(index);
-                }
-                self.doubted.insert(index);
-                self.list(index, Players::one(self.played_by.process(index)));
-            } else {
-                self.doubt(index);
+            if is_other(self.played_by.process(index)) {
+                self.doubt_again(index);
             }
         }
     }
 
-    /// Adds all games of a process to the list.
-    pub(super) fn doubt_all(&mut self, by: WorkerProcess) {
-        for index in self.played_by.games(by) {
+    /// As [`doubt`](Self::doubt). What the same owner audited is audited again.
+    pub(super) fn doubt_again(&mut self, index: u64) {
+        if self.own.contains(index) && !self.differing.contains(index) {
+            for set in [&mut self.own, &mut self.audited, &mut self.sampled] {
+                set.remove(index);
+            }
+            self.doubted.insert(index);
+            self.list(index, Players::one(self.played_by.process(index)));
+        } else {
             self.doubt(index);
         }
     }
@@ -273,11 +278,17 @@ impl Audits {
         self.played_by = PlayedBy::default();
     }
 
-    /// The games of a process that no other process has confirmed.
-    pub(super) fn unconfirmed(&self, by: WorkerProcess) -> Vec<u64> {
-        let mut games = self.played_by.games(by);
+    /// The games of the processes for which `is` is true, as far as no other process has confirmed them. One of
+    /// the same owner counts only if `with_own` is true.
+    pub(super) fn unconfirmed(
+        &self,
+        is: impl Fn(WorkerProcess) -> bool,
+        with_own: bool,
+    ) -> Vec<u64> {
+        let mut games = self.played_by.games_where(is);
         games.retain(|&index| {
             !self.audited.contains(index)
+                || !with_own && self.own.contains(index)
                 || self.sampled.contains(index)
                 || self.disputes.contains(index)
         });

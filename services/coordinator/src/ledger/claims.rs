@@ -32,10 +32,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use arena_tournament::Rate;
 
-use super::{Ledger, Owner, TournamentNo, WorkerId, WorkerProcess, audits::Audits};
+use super::{Bitmap, Ledger, Owner, TournamentNo, WorkerId, WorkerProcess, audits::Audits};
 
-/// Maximum number of open claims of a tournament. Further ones count at once.
-const OPEN_MAX: usize = 4096;
 /// A rate of faults is higher if chance would explain it with at most this probability.
 const LEVEL: f64 = 0.01;
 /// The same for rates alone, of all agents and owners.
@@ -50,7 +48,7 @@ type MaybeOwner = Option<Owner>;
 #[derive(Debug, Default)]
 pub(super) struct Claims {
     /// Games lost by an agent that never answered, according to one owner alone.
-    pub(super) open: BTreeSet<u64>,
+    pub(super) open: Bitmap,
     /// For each agent, how often it has such faults, by owner.
     rates: BTreeMap<u16, Vec<(MaybeOwner, Rates)>>,
     /// Games of which an audit by another owner lacked the fault.
@@ -92,6 +90,13 @@ struct Unconfirmed {
 }
 
 impl Claims {
+    pub(super) fn new(games: u64) -> Self {
+        Self {
+            open: Bitmap::new(games),
+            ..Self::default()
+        }
+    }
+
     /// Counts a game of an agent on the workers of an owner, or an audit.
     fn count(&mut self, agent: u16, owner: Option<&Owner>, has_fault: bool, play: Play) {
         let rates = self.rates.entry(agent).or_default();
@@ -279,7 +284,7 @@ impl Ledger {
         if !self.processes.has_other_owner(by) {
             return;
         }
-        if unplayed && audits.claims.open.len() < OPEN_MAX {
+        if unplayed {
             audits.claims.open.insert(index);
             audits.doubt(index);
         } else if !is_usual || audits.is_in_doubtful_sample(index) {
@@ -328,9 +333,9 @@ impl Ledger {
     #[must_use]
     pub fn unconfirmed(&self, tournament: TournamentNo) -> u64 {
         let entry = self.tournaments.get(&tournament);
-        let open = entry.map_or(0, |entry| entry.queue.audits.claims.open.len());
+        let open = entry.map_or(0, |entry| entry.queue.audits.claims.open.count());
         match self.processes.has_two_owners() {
-            true => open as u64,
+            true => open,
             false => 0,
         }
     }
@@ -388,7 +393,7 @@ impl Ledger {
         let by = audits.process(index);
         // After a restart, the owner that reported the fault is unknown: perhaps another one.
         if self.processes.may_have_one_owner(by, of) {
-            audits.claims.open.remove(&index);
+            audits.claims.open.remove(index);
             return Contradicted::default();
         }
         let mut changed = match is_new {
@@ -409,7 +414,9 @@ impl Ledger {
         }
         changed.push(index);
         if is_contradicted && is_new {
+            // Which of the two lied is unknown.
             self.processes.mark_differing(by);
+            self.processes.mark_differing(of);
         }
         let in_a_row = is_contradicted
             && !is_new
@@ -498,7 +505,7 @@ impl Ledger {
         }
         self.processes.mark_confirmed(by);
         let changed = audits.count(agents, agents, self.processes.owner(of), Play::OfClaim);
-        (audits.claims.open.remove(&index), changed)
+        (audits.claims.open.remove(index), changed)
     }
 }
 

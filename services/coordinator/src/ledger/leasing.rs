@@ -100,8 +100,10 @@ impl Ledger {
             leases: BTreeSet::new(),
         };
         self.workers.insert(self.workers_ever, worker);
-        if let Some(owner) = owner {
-            self.processes.set_owner(process, owner);
+        if let Some(owner) = owner
+            && self.processes.set_owner(process, owner)
+        {
+            self.find_suspects();
         }
         if !self.is_quarantined(process) {
             self.processes.mark_joined(process, self.now);

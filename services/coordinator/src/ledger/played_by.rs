@@ -41,11 +41,6 @@ impl PlayedBy {
         }
     }
 
-    /// The games that a process played.
-    pub(super) fn games(&self, process: WorkerProcess) -> Vec<u64> {
-        self.games_where(|it| it == process)
-    }
-
     /// The games of the processes for which `is` is true.
     pub(super) fn games_where(&self, is: impl Fn(WorkerProcess) -> bool) -> Vec<u64> {
         let ranges = self.ranges.iter();
@@ -66,9 +61,10 @@ mod tests {
             played_by.insert(index, process);
         }
         assert_eq!(played_by.ranges.len(), 3);
-        assert_eq!(played_by.games(one), [3, 4, 5, 7]);
-        assert_eq!(played_by.games(two), [0]);
-        assert_eq!(played_by.games(WorkerProcess::Unknown), [0; 0]);
+        let games = |process| played_by.games_where(|it| it == process);
+        assert_eq!(games(one), [3, 4, 5, 7]);
+        assert_eq!(games(two), [0]);
+        assert_eq!(games(WorkerProcess::Unknown), [0; 0]);
         let processes = [0, 4, 6, 9].map(|index| played_by.process(index));
         let unknown = WorkerProcess::Unknown;
         assert_eq!(processes, [two, one, unknown, unknown]);

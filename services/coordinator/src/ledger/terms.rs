@@ -2,6 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
+use sha2::{Digest, Sha256};
+
 /// Number of a tournament, in the order of [`Ledger::add`](super::Ledger::add).
 pub type TournamentNo = u32;
 /// Number of a worker, in the order of joining.
@@ -17,6 +19,29 @@ pub enum WorkerProcess {
     Process(u64),
     /// A process that sends no such number. Each join counts as another process.
     Join(WorkerId),
+}
+
+impl WorkerProcess {
+    /// The process with this number of an owner. The result shows whose it is: so the processes of one owner are
+    /// known as such after they left, and after a restart.
+    #[must_use]
+    pub fn of_owner(number: u64, owner: &str) -> Self {
+        let first = |bytes: &[u8]| {
+            let digest: [u8; 32] = Sha256::digest(bytes).into();
+            u32::from_le_bytes(*digest.first_chunk().expect("4 of 32 bytes"))
+        };
+        let mark = u64::from(first(owner.as_bytes()).max(1));
+        let own = first(&[&number.to_le_bytes(), owner.as_bytes()].concat());
+        Self::Process(mark << 32 | u64::from(own))
+    }
+
+    /// What its number shows of its owner.
+    pub(super) fn owner_mark(self) -> Option<u32> {
+        match self {
+            Self::Process(number) => Some((number >> 32) as u32).filter(|&mark| mark > 0),
+            Self::Unknown | Self::Join(_) => None,
+        }
+    }
 }
 
 /// Who runs a worker process: the id of its token, or another owner. Processes of one owner prove

@@ -7,6 +7,7 @@ mod hosts;
 mod overdue;
 mod shares;
 mod starts;
+mod suspects;
 mod turns;
 mod work;
 

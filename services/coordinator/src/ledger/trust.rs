@@ -39,11 +39,12 @@ impl Ledger {
     pub fn audited(&self, tournament: TournamentNo) -> Option<Audited> {
         let entry = self.tournaments.get(&tournament)?;
         let audited = entry.queue.audits.so_far();
+        let has_others = self.processes.has_two_owners();
+        let here = || self.processes.owners_here(&entry.queue.agents);
+        let can_replay = has_others && here().iter().flatten().count() > 1;
         Some(Audited {
-            claims: match self.processes.has_two_owners() {
-                true => audited.claims,
-                false => 0,
-            },
+            pending: if can_replay { audited.waiting() } else { 0 },
+            claims: if has_others { audited.claims } else { 0 },
             ..audited
         })
     }
@@ -89,6 +90,13 @@ impl Ledger {
         self.processes.owner(process)
     }
 
+    /// The process that played a game, if it is known.
+    #[must_use]
+    pub fn player(&self, tournament: TournamentNo, index: u64) -> WorkerProcess {
+        let entry = self.tournaments.get(&tournament);
+        entry.map_or(WorkerProcess::Unknown, |it| it.queue.audits.process(index))
+    }
+
     /// The connected workers of this process. There are several while one has lost its connection
     /// and the coordinator does not know it yet.
     pub fn workers_of(&self, process: WorkerProcess) -> impl Iterator<Item = WorkerId> {
@@ -98,25 +106,24 @@ impl Ledger {
     }
 
     /// Games of a tournament that have to be replaced: those whose record a third play refuted, those of
-    /// processes in an open dispute, those with a fault that another owner contradicted, and those of processes in quarantine that no other
-    /// process has confirmed.
+    /// processes in an open dispute, those with a fault that another owner contradicted, and those of processes in
+    /// quarantine, and of others of their owners, that no other owner has confirmed.
     #[must_use]
     pub fn unsound(&self, tournament: TournamentNo) -> BTreeSet<u64> {
         let Some(entry) = self.tournaments.get(&tournament) else {
             return BTreeSet::new();
         };
         let audits = &entry.queue.audits;
-        let quarantined = self.quarantined.keys();
-        let mut unsound: BTreeSet<u64> = quarantined
-            .flat_map(|&process| audits.unconfirmed(process))
-            .collect();
+        let with_own = self.processes.owners() < 2;
+        let suspects = audits.unconfirmed(|by| self.is_suspect(by), with_own);
+        let mut unsound: BTreeSet<u64> = suspects.into_iter().collect();
         unsound.extend(audits.refuted().iter());
         unsound.extend(audits.contradicted.iter());
         // Which of the two lied is unknown, and so is what else it reported.
         unsound.extend(audits.disputes.iter().map(|(index, _)| index));
         let disputes = audits.disputes.iter().map(|(_, dispute)| dispute);
         let processes: BTreeSet<_> = disputes.flat_map(Dispute::processes).collect();
-        unsound.extend(processes.iter().flat_map(|&it| audits.unconfirmed(it)));
+        unsound.extend(audits.unconfirmed(|by| processes.contains(&by), with_own));
         unsound
     }
 
@@ -224,10 +231,27 @@ impl Ledger {
         self.update_sets(tournament);
     }
 
-    /// True if a process in quarantine played games of a tournament that no other process has confirmed.
-    pub(super) fn has_games_of_quarantine(&self, audits: &Audits) -> bool {
-        let mut quarantined = self.quarantined.keys();
-        quarantined.any(|&process| !audits.unconfirmed(process).is_empty())
+    /// True if suspects played games of a tournament that no other owner has confirmed.
+    pub(super) fn has_games_of_suspects(&self, audits: &Audits) -> bool {
+        let with_own = self.processes.owners() < 2;
+        let games = || audits.unconfirmed(|by| self.is_suspect(by), with_own);
+        !self.quarantined.is_empty() && !games().is_empty()
+    }
+
+    /// True if a process is in quarantine, or another one of its owner is while there are other owners: all of
+    /// its games are audited.
+    pub(super) fn is_suspect(&self, process: WorkerProcess) -> bool {
+        let owner = || self.processes.owner(process);
+        let is_of_suspect = || owner().is_some_and(|owner| self.suspects.contains(owner));
+        self.quarantined.contains_key(&process)
+            || !self.suspects.is_empty() && is_of_suspect() && self.processes.owners() > 1
+    }
+
+    /// Finds the owners of processes in quarantine.
+    pub(super) fn find_suspects(&mut self) {
+        let quarantined = self.quarantined.keys();
+        let owners = quarantined.filter_map(|&process| self.processes.owner(process).cloned());
+        self.suspects = owners.collect();
     }
 
     /// Puts a process into quarantine for the rest of this start. Its games of tournaments that are
@@ -249,13 +273,19 @@ impl Ledger {
         if self.quarantined.len() > QUARANTINED_MAX {
             self.quarantined.pop_first();
         }
+        self.find_suspects();
         // No game waits for this process any more.
         self.processes.remove(process);
+        let processes: Vec<_> = { self.tournaments.values() }
+            .map(|it| it.queue.audits.games_where(|by| self.is_suspect(by)))
+            .collect();
         let numbers: Vec<_> = self.tournaments.keys().copied().collect();
-        for number in numbers {
+        for (number, games) in numbers.into_iter().zip(processes) {
             if let Some(entry) = self.tournaments.get_mut(&number) {
                 entry.queue.agents.mark_left(process, self.now);
-                entry.queue.audits.doubt_all(process);
+                games
+                    .into_iter()
+                    .for_each(|it| entry.queue.audits.doubt_again(it));
             }
             self.update_sets(number);
         }
@@ -282,6 +312,7 @@ impl Ledger {
                 }
             }
         }
+        self.find_suspects();
         self.update_sets(tournament);
         charges
     }

@@ -8,7 +8,7 @@
 //! | three owners, with different records | a fourth owner |
 //!
 //! An unknown owner, of a game that was played before this start of the coordinator, is another
-//! owner.
+//! owner. The processes of disputes are stored, and their numbers show their owners.
 
 use std::{
     cell::OnceCell,
@@ -104,8 +104,8 @@ impl<'a> Auditor<'a> {
         if !is_owner(own) {
             return true;
         }
-        let differ = by.second.is_some() && owners[0] != owners[1];
-        if differ && owners.iter().flatten().all(Option::is_some) {
+        let differs = |second| self.processes.have_two_owners(by.first, second);
+        if by.second.is_some_and(differs) {
             return false;
         }
         let here = self

@@ -3,6 +3,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    sync::Arc,
     time::Duration,
 };
 
@@ -22,8 +23,8 @@ const CONTRADICTED_MAX: u32 = 3;
 const CONTRADICTING_MIN: usize = 2;
 /// The longest rest.
 const REST_MAX: Duration = Duration::from_secs(30);
-/// Maximum number of processes whose owner is remembered.
-const OWNED_MAX: usize = 1 << 16;
+/// Maximum number of owners that are remembered.
+const OWNERS_MAX: usize = 1 << 16;
 
 /// The state of a connected process.
 #[derive(Clone, Copy, Debug, Default)]
@@ -42,6 +43,22 @@ struct ProcessState {
     agreed: [u32; 2],
 }
 
+/// What processes of one owner have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum OwnerKey {
+    Mark(u32),
+    /// The number of this process shows no owner.
+    Process(WorkerProcess),
+}
+
+impl OwnerKey {
+    fn of(process: WorkerProcess) -> Self {
+        process
+            .owner_mark()
+            .map_or(Self::Process(process), Self::Mark)
+    }
+}
+
 /// Up to three owners, each of which may be unknown.
 pub(super) type OwnersHere<'a> = [Option<Option<&'a Owner>>; 3];
 
@@ -53,8 +70,8 @@ pub(super) struct WorkerProcesses {
     all: BTreeMap<WorkerProcess, ProcessState>,
     /// Processes without failures.
     sound: BTreeSet<WorkerProcess>,
-    /// The owners of processes, also of some that left.
-    owners: BTreeMap<WorkerProcess, Owner>,
+    /// The owners of processes, also of those that left.
+    owners: BTreeMap<OwnerKey, Owner>,
     /// Number of connected processes of each owner. Processes of unknown owners have none.
     here_of: BTreeMap<Option<Owner>, usize>,
     /// Faults of connected processes that audits did not have, and the owners of these audits.
@@ -70,26 +87,33 @@ impl WorkerProcesses {
     }
 
     /// Records the owner of a process that joins. The first one counts: a process that shows
-    /// another token is still run by the same owner.
-    pub(super) fn set_owner(&mut self, id: WorkerProcess, owner: Owner) {
-        self.owners.entry(id).or_insert(owner);
-        if self.owners.len() > OWNED_MAX {
-            let gone = self.owners.keys().find(|id| !self.all.contains_key(id));
-            if let Some(gone) = gone.copied() {
+    /// another token is still run by the same owner. Returns true if the owner is new.
+    pub(super) fn set_owner(&mut self, id: WorkerProcess, owner: Owner) -> bool {
+        let key = OwnerKey::of(id);
+        let is_new = !self.owners.contains_key(&key);
+        if is_new && self.owners.len() >= OWNERS_MAX {
+            let is_gone = |owner: &Owner| !self.here_of.contains_key(&Some(Arc::clone(owner)));
+            let gone = self.owners.iter().find(|(_, owner)| is_gone(owner));
+            if let Some(gone) = gone.map(|(&key, _)| key) {
                 self.owners.remove(&gone);
             }
         }
+        self.owners.entry(key).or_insert(owner);
+        is_new
     }
 
     /// The owner of a process; none if it is unknown.
     pub(super) fn owner(&self, id: WorkerProcess) -> Option<&Owner> {
-        self.owners.get(&id)
+        self.owners.get(&OwnerKey::of(id))
     }
 
     /// True if both processes have the same owner, as far as it is known.
     pub(super) fn have_one_owner(&self, one: WorkerProcess, other: WorkerProcess) -> bool {
         let owner = self.owner(one);
-        one == other || owner.is_some() && owner == self.owner(other)
+        let mark = one.owner_mark();
+        one == other
+            || mark.is_some() && mark == other.owner_mark()
+            || owner.is_some() && owner == self.owner(other)
     }
 
     /// True if both processes may have the same owner: also if one is unknown and all connected ones
@@ -99,10 +123,10 @@ impl WorkerProcesses {
         is_unknown && !self.has_two_owners() || self.have_one_owner(one, other)
     }
 
-    /// True if the processes have different owners, and both are known.
-    fn have_two_owners(&self, one: WorkerProcess, other: WorkerProcess) -> bool {
-        let owners = [one, other].map(|id| self.owner(id));
-        owners[0] != owners[1] && owners.iter().all(Option::is_some)
+    /// True if the processes have different owners, as far as it is known.
+    pub(super) fn have_two_owners(&self, one: WorkerProcess, other: WorkerProcess) -> bool {
+        let is_known = |id: WorkerProcess| id.owner_mark().is_some() || self.owner(id).is_some();
+        [one, other].into_iter().all(is_known) && !self.have_one_owner(one, other)
     }
 
     /// True if a process may play a game too that these hold for too long: one of another owner, or any other
@@ -139,7 +163,7 @@ impl WorkerProcesses {
 
     /// True if a process of another owner than that of this one is connected.
     pub(super) fn has_other_owner(&self, id: WorkerProcess) -> bool {
-        let owner = self.owners.get(&id);
+        let owner = self.owner(id);
         owner.is_some() && self.here_of.keys().any(|it| it.as_ref() != owner)
     }
 
@@ -153,7 +177,7 @@ impl WorkerProcesses {
         let (count, owners) = self.contradicted.entry(id).or_default();
         *count += 1;
         if owners.len() < CONTRADICTING_MIN {
-            owners.extend(self.owners.get(&by).cloned());
+            owners.extend(self.owners.get(&OwnerKey::of(by)).cloned());
         }
         *count >= CONTRADICTED_MAX && owners.len() >= CONTRADICTING_MIN
     }
@@ -195,7 +219,7 @@ impl WorkerProcesses {
 
     /// Records a new connection of a process.
     pub(super) fn mark_joined(&mut self, id: WorkerProcess, now: Duration) {
-        let owner = self.owners.get(&id);
+        let owner = self.owners.get(&OwnerKey::of(id));
         let process = self.all.entry(id).or_insert_with(|| {
             self.sound.insert(id);
             *self.here_of.entry(owner.cloned()).or_default() += 1;
@@ -227,7 +251,7 @@ impl WorkerProcesses {
         }
         self.sound.remove(&id);
         self.contradicted.remove(&id);
-        let owner = self.owners.get(&id).cloned();
+        let owner = self.owner(id).cloned();
         if let Some(here) = self.here_of.get_mut(&owner) {
             *here -= 1;
             if *here == 0 {

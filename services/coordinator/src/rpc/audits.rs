@@ -8,6 +8,7 @@ pub(super) fn hide_open(audits: &mut Option<v1::Audits>) {
         due: audits.agreed + audits.differing + audits.sampled + audits.given_up,
         waiting: 0,
         claims: 0,
+        pending: 0,
         ..audits
     });
     *audits = done.filter(|done| *done != v1::Audits::default());

@@ -165,7 +165,9 @@ fn reported(
     let result = record.result();
     let is_claim = !host_faults(&result.faults, &result.seats).is_empty();
     (report.process, report.owner) = match *process {
-        WorkerProcess::Process(process) if is_claim => (process, owner.to_string()),
+        WorkerProcess::Process(process) if is_claim || info.compares_workers() => {
+            (process, owner.to_string())
+        }
         _ => Default::default(),
     };
     report.unplayed = stored_game::unplayed(&result, &answered);

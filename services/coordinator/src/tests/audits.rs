@@ -181,6 +181,54 @@ async fn third_plays(arena: &mut Fixture, id: &str) -> BTreeSet<v1::ThirdPlay> {
 }
 
 #[tokio::test]
+async fn refuted_records_are_known_after_any_restart() {
+    for is_cancelled in [true, false] {
+        let store = memory();
+        let mut arena = Fixture::with(whole(&store)).await;
+        let id = arena.start(SPEC).await.tournament_id;
+        let mut first = arena.join_as("first", 1).await;
+        first.games = 8;
+        let lease = first.lease().await;
+        let games = lease.games.iter().map(|game| won(game, 1)).collect();
+        first.report(&lease, games).await.expect("taken");
+        let forged: BTreeSet<u64> = lease.games.iter().map(|game| game.index).collect();
+        drop(first);
+        let mut honest = Vec::new();
+        for process in [2, 3] {
+            let mut worker = arena.join_as("honest", process).await;
+            // If it is cancelled, games that were not played before are still leased.
+            while let Some(lease) = worker.try_lease(0).await.expect("answered") {
+                if !is_cancelled || lease.games.iter().all(|game| forged.contains(&game.index)) {
+                    let games = lease.games.iter().map(|game| won(game, 0)).collect();
+                    worker.report(&lease, games).await.expect("taken");
+                }
+            }
+            honest.push(worker);
+        }
+        assert_eq!(audits(&mut arena, &id).await.refuted, 8);
+        if is_cancelled {
+            let request = v1::CancelTournamentRequest {
+                tournament_id: id.clone(),
+                ..Default::default()
+            };
+            let cancelled = arena.coordinator.cancel_tournament(request).await;
+            cancelled.expect("not finished");
+        }
+        drop(honest);
+        arena.kill().await;
+        for audit_share in [1.0, 0.0] {
+            let options = Options {
+                audit_share,
+                ..options(Arc::clone(&store))
+            };
+            let mut arena = Fixture::with(options).await;
+            assert_eq!(audits(&mut arena, &id).await.refuted, 8, "{audit_share}");
+            arena.kill().await;
+        }
+    }
+}
+
+#[tokio::test]
 async fn third_play_refutes_the_first_worker() {
     let (mut arena, id, [mut first, mut second, mut third]) = settled([1, 0, 0]).await;
     let shown = audits(&mut arena, &id).await;

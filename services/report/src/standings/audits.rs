@@ -5,9 +5,21 @@ use arena_wire::v1;
 use crate::units;
 
 /// Why standings include games whose records are known to be false, or may be; none if they do not.
+/// `deviating` is the number of workers whose scores deviate.
 #[must_use]
-pub fn unsound(audits: Option<&v1::Audits>, id: &str) -> Option<String> {
-    let audits = audits?;
+pub fn unsound(audits: Option<&v1::Audits>, deviating: u32, id: &str) -> Option<String> {
+    let of_audits = audits.and_then(|audits| of_audits(audits, id));
+    of_audits.or_else(|| {
+        (deviating > 0).then(|| {
+            "the standings are not sound: scores differ between workers by more than chance explains, as the \
+             notes say; play the tournament again with `--again`, without workers that you do not trust \
+             or whose machines are slower"
+                .to_owned()
+        })
+    })
+}
+
+fn of_audits(audits: &v1::Audits, id: &str) -> Option<String> {
     if audits.refuted > 0 {
         return Some(format!(
             "the standings are not sound: a third play refuted the records of {}; see `arena audit \
@@ -30,11 +42,18 @@ pub fn unsound(audits: Option<&v1::Audits>, id: &str) -> Option<String> {
             units::plural(audits.claims, "game")
         ));
     }
-    (audits.disputed > 0).then(|| {
-        format!(
+    if audits.disputed > 0 {
+        return Some(format!(
             "the standings are not final: two workers sent different records of {}, which a third \
              worker has to play; see `arena audit list {id}`",
             units::plural(audits.disputed, "game")
+        ));
+    }
+    (audits.pending > 0).then(|| {
+        format!(
+            "the standings are not final: workers of other owners still have to replay {}; \
+             `arena tournament watch {id}` waits for them",
+            units::plural(audits.pending, "game")
         )
     })
 }
@@ -106,6 +125,7 @@ mod tests {
             same_owner: 2,
             contradicted: 7,
             claims: 0,
+            pending: 0,
         };
         let text = format_audits(&audits);
         let parts = [

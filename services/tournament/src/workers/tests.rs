@@ -75,6 +75,7 @@ fn played(
                 placement.reverse();
             }
             scores.add(
+                "",
                 &format!("w{worker}"),
                 &game(2 * block + rotation, seats, &placement),
             );
@@ -125,6 +126,41 @@ fn found(blocks: u64) -> usize {
 }
 
 #[test]
+fn owner_with_many_names_is_found() {
+    let mut random = Random(7);
+    let mut scores = WorkerScores::new(2);
+    for block in 0..600 {
+        let is_liar = random.chance(0.3);
+        let (owner, name) = match is_liar {
+            true => ("liar", format!("w{}", random.below(200))),
+            false => ("honest", "host".to_owned()),
+        };
+        let share = if is_liar { 0.5 } else { 0.2 };
+        for rotation in 0..2 {
+            let wins = random.chance(share);
+            let mut seats = [0, 1];
+            let mut placement = [2 - u8::from(wins), 1 + u8::from(wins)];
+            if rotation == 1 {
+                seats.reverse();
+                placement.reverse();
+            }
+            // Two workers of one owner share some blocks.
+            let name = if rotation == 1 && is_liar {
+                "w0"
+            } else {
+                &name
+            };
+            scores.add(owner, name, &game(2 * block + rotation, seats, &placement));
+        }
+    }
+    let found = scores.deviations(&WorkerScores::default());
+    let liar = found
+        .iter()
+        .find(|it| it.worker.ends_with("… (of one owner)"));
+    assert!(liar.is_some_and(|it| it.blocks > 150), "{found:?}");
+}
+
+#[test]
 fn worker_with_a_stronger_bot_is_found() {
     let [few, many] = [250, 500].map(found);
     assert!(few >= 90, "{few}");
@@ -139,11 +175,13 @@ fn second_plays_are_compared() {
         let seats = if index % 2 == 0 { [0, 1] } else { [1, 0] };
         let wins = |agent: u16| seats.map(|it| 2 - u8::from(it == agent));
         first.add(
+            "",
             "liar",
             &game(index, seats, &wins(u16::from(index / 2 % 4 == 0))),
         );
         if index / 2 % 3 == 0 {
             second.add(
+                "",
                 "other",
                 &game(index, seats, &wins(u16::from(index / 2 % 4 != 0))),
             );
@@ -157,13 +195,13 @@ fn second_plays_are_compared() {
 #[test]
 fn only_whole_blocks_of_one_worker_count() {
     let mut scores = WorkerScores::new(2);
-    scores.add("a", &game(0, [0, 1], &[1, 2]));
-    scores.add("b", &game(1, [1, 0], &[1, 2]));
-    scores.add("a", &game(2, [0, 1], &[]));
-    scores.add("a", &game(3, [1, 0], &[1, 2]));
-    scores.add("a", &game(4, [0, 1], &[1, 1]));
+    scores.add("", "a", &game(0, [0, 1], &[1, 2]));
+    scores.add("", "b", &game(1, [1, 0], &[1, 2]));
+    scores.add("", "a", &game(2, [0, 1], &[]));
+    scores.add("", "a", &game(3, [1, 0], &[1, 2]));
+    scores.add("", "a", &game(4, [0, 1], &[1, 1]));
     assert_eq!((scores.cells.len(), scores.open.len()), (0, 1));
-    scores.add("a", &game(5, [1, 0], &[2, 1]));
+    scores.add("", "a", &game(5, [1, 0], &[2, 1]));
     let expected = [(3, 9), (1, 1)].map(|(units, squares)| Sums {
         blocks: 1,
         units,

@@ -109,7 +109,7 @@ impl Audits {
                 self.alone.add(index, by);
             } else {
                 // It counts: where others cannot play the game either, nothing speaks against it.
-                self.claims.open.remove(&index);
+                self.claims.open.remove(index);
                 self.give_up(index);
             }
         }

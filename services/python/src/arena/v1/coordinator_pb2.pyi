@@ -388,7 +388,7 @@ class Course(_message.Message):
     def __init__(self, round: _Optional[int] = ..., rounds: _Optional[int] = ..., llr: _Optional[float] = ..., llr_low: _Optional[float] = ..., llr_high: _Optional[float] = ..., text: _Optional[str] = ...) -> None: ...
 
 class Audits(_message.Message):
-    __slots__ = ("due", "agreed", "differing", "waiting", "given_up", "disputed", "refuted", "sampled", "same_owner", "contradicted", "claims")
+    __slots__ = ("due", "agreed", "differing", "waiting", "given_up", "disputed", "refuted", "sampled", "same_owner", "contradicted", "claims", "pending")
     DUE_FIELD_NUMBER: _ClassVar[int]
     AGREED_FIELD_NUMBER: _ClassVar[int]
     DIFFERING_FIELD_NUMBER: _ClassVar[int]
@@ -400,6 +400,7 @@ class Audits(_message.Message):
     SAME_OWNER_FIELD_NUMBER: _ClassVar[int]
     CONTRADICTED_FIELD_NUMBER: _ClassVar[int]
     CLAIMS_FIELD_NUMBER: _ClassVar[int]
+    PENDING_FIELD_NUMBER: _ClassVar[int]
     due: int
     agreed: int
     differing: int
@@ -411,7 +412,8 @@ class Audits(_message.Message):
     same_owner: int
     contradicted: int
     claims: int
-    def __init__(self, due: _Optional[int] = ..., agreed: _Optional[int] = ..., differing: _Optional[int] = ..., waiting: _Optional[int] = ..., given_up: _Optional[int] = ..., disputed: _Optional[int] = ..., refuted: _Optional[int] = ..., sampled: _Optional[int] = ..., same_owner: _Optional[int] = ..., contradicted: _Optional[int] = ..., claims: _Optional[int] = ...) -> None: ...
+    pending: int
+    def __init__(self, due: _Optional[int] = ..., agreed: _Optional[int] = ..., differing: _Optional[int] = ..., waiting: _Optional[int] = ..., given_up: _Optional[int] = ..., disputed: _Optional[int] = ..., refuted: _Optional[int] = ..., sampled: _Optional[int] = ..., same_owner: _Optional[int] = ..., contradicted: _Optional[int] = ..., claims: _Optional[int] = ..., pending: _Optional[int] = ...) -> None: ...
 
 class GetTournamentRequest(_message.Message):
     __slots__ = ("tournament_id",)
