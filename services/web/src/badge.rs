@@ -72,3 +72,32 @@ fn drawn(standings: &v1::Standings) -> String {
          <text x=\"{MARGIN}\" y=\"14\">arena</text><text x=\"{at}\" y=\"14\">{text}</text></g></svg>"
     )
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn badge_of_unsound_standings_names_no_leader() {
+        let mut standings = v1::Standings {
+            agents: vec![v1::AgentStanding {
+                agent: "greedy".to_owned(),
+                place: Some(1),
+                score: Some(0.9),
+                ..v1::AgentStanding::default()
+            }],
+            ..v1::Standings::default()
+        };
+        standings.set_state(TournamentState::Finished);
+        assert!(drawn(&standings).contains("greedy"));
+        standings.audits = Some(v1::Audits {
+            refuted: 1,
+            ..v1::Audits::default()
+        });
+        let drawn = drawn(&standings);
+        assert!(
+            drawn.contains("not sound") && !drawn.contains("greedy"),
+            "{drawn}"
+        );
+    }
+}

@@ -112,6 +112,26 @@ mod tests {
     use crate::standings::view;
 
     #[test]
+    fn open_audits_and_deviating_workers_make_standings_unsound() {
+        let audits = |pending, waiting| v1::Audits {
+            due: 10,
+            agreed: 5,
+            waiting,
+            pending,
+            ..v1::Audits::default()
+        };
+        let text = |audits: &v1::Audits, deviating| unsound(Some(audits), deviating, "cup-1");
+        // The worker of another owner has gone.
+        assert_eq!(text(&audits(0, 5), 0), None);
+        let open = text(&audits(5, 5), 0).expect("not final");
+        assert!(open.contains("still have to replay 5 games"), "{open}");
+        assert!(open.contains("`arena tournament watch cup-1`"), "{open}");
+        let uneven = text(&audits(0, 0), 2).expect("not sound");
+        assert!(uneven.contains("scores differ between workers"), "{uneven}");
+        assert_eq!(unsound(None, 2, "cup-1"), Some(uneven));
+    }
+
+    #[test]
     fn given_up_audits_are_shown_apart() {
         let audits = v1::Audits {
             due: 10,
