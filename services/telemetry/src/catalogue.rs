@@ -192,7 +192,8 @@ metrics! {
     STORE_QUEUE_DEPTH = gauge("arena_store_queue_depth", &[],
         "Game records that wait for the store's writer");
     GRPC_REQUESTS = counter("arena_grpc_requests_total", &["method", "code"],
-        "gRPC requests that the coordinator answered; unknown methods count as other");
+        "gRPC requests that the coordinator answered, or whose clients left before (CANCELLED); \
+         unknown methods count as other");
 }
 
 metrics! {
