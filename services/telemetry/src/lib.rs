@@ -24,6 +24,7 @@ mod http;
 mod labels;
 mod latency;
 pub mod logs;
+mod page;
 mod places;
 mod server;
 #[cfg(test)]
