@@ -272,6 +272,11 @@ pub(crate) enum Error {
         .limit.as_secs()
     )]
     Deadline {
+    #[error("this token has too many connections: close some of them, or use another token")]
+    Connections {
+        /// The suggested delay.
+        wait: Duration,
+    },
         /// The time that the request had.
         limit: Duration,
     },
@@ -386,9 +391,9 @@ impl Error {
             }
             Self::UnknownToken { .. } => (NotFound, reasons::UNKNOWN_TOKEN),
             Self::Limit { .. } => (ResourceExhausted, reasons::LIMIT_REACHED),
-            Self::Overloaded { .. } | Self::Store(StoreError::Busy { .. }) => {
-                (ResourceExhausted, reasons::OVERLOADED)
-            }
+            Self::Overloaded { .. }
+            | Self::Connections { .. }
+            | Self::Store(StoreError::Busy { .. }) => (ResourceExhausted, reasons::OVERLOADED),
             Self::Draining => (Unavailable, reasons::DRAINING),
             Self::Store(StoreError::WrongDigest { .. }) => {
                 (InvalidArgument, reasons::BINARY_INVALID)
@@ -406,7 +411,7 @@ impl Error {
     /// Suggested delay before a retry, if a retry helps.
     pub(crate) fn wait(&self) -> Option<Duration> {
         match self {
-            Self::Overloaded { wait } => Some(*wait),
+            Self::Overloaded { wait } | Self::Connections { wait } => Some(*wait),
             Self::Limit { wait, .. } => *wait,
             Self::Store(StoreError::Busy { .. }) => Some(BUSY_WAIT),
             _ => None,

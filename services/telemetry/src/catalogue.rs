@@ -167,7 +167,7 @@ metrics! {
         "Requests that wait for the coordinator's state");
     CONNECTIONS = gauge("arena_connections", &[], "Open gRPC connections");
     CONNECTIONS_REFUSED = counter("arena_connections_refused_total", &[],
-        "gRPC connections rejected: connection limit reached");
+        "gRPC connections rejected: the limit of all connections, or of those of a token, is reached");
     REQUESTS_REFUSED = counter("arena_requests_refused_total", &["reason"],
         "Requests refused for lack of a permission or by a limit of their token, by reason: \
          TOKEN_MISSING, TOKEN_INVALID, TOKEN_EXPIRED, TOKEN_REVOKED, TOKEN_USED, TOKEN_ADDRESS, \

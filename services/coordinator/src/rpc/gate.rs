@@ -252,10 +252,22 @@ where
             && !principal.is_anonymous()
             && let Err(error) = peer.served(&principal, &self.gate.connections)
         {
-            let refusal = Status::from(error);
+            let error = Box::new(error);
+            let (actor, role) = (Arc::clone(&principal.actor), principal.role);
+            if peer.is_first_refusal() {
+                metrics.connections_refused.inc();
+            }
+            let refusal = Refusal {
+                error,
+                by: Some((actor, role)),
+            };
+            let address = peer.address.map(|it| it.to_string()).unwrap_or_default();
+            self.gate.refused(&refusal, &path, address);
+            let refusal = Status::from(*refusal.error);
             metrics.grpc_request(&path, refusal.code() as i32);
             return Box::pin(async { Ok(refusal.into_http()) });
         }
+        let open = peer.as_ref().map(Peer::open);
         let peer = peer.and_then(|peer| peer.address);
         let gate = Arc::clone(&self.gate);
         request.extensions_mut().insert(principal.clone());
@@ -319,9 +331,14 @@ where
             };
             drop(admitted);
             let answer = match answer {
-                Ok(response) if streams => {
-                    Ok(response.map(|body| Body::new(Permitted { body, ended, place })))
-                }
+                Ok(response) if streams => Ok(response.map(|body| {
+                    Body::new(Permitted {
+                        body,
+                        ended,
+                        place,
+                        _open: open,
+                    })
+                })),
                 // Other answers to workers are small.
                 Ok(response) if is_counted => Ok(gate.answers.count(response).await),
                 other => other,

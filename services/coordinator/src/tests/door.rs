@@ -77,7 +77,7 @@ impl Guarded {
         self.try_create(of_role(role), 0).await.expect("created")
     }
 
-    async fn revoke(&self, token: &Token) {
+    pub(super) async fn revoke(&self, token: &Token) {
         let request = v1::RevokeTokenRequest { id: token.id() };
         self.admin().revoke_token(request).await.expect("revoked");
     }
