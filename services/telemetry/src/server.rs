@@ -17,7 +17,7 @@ use axum::{
 use prometheus::{Registry, TEXT_FORMAT};
 
 use crate::{
-    http::{Acceptor, HttpLimits, HttpServer, ServeError},
+    http::{Acceptor, HttpLimits, HttpServer, ServeError, UNREAD_TIMEOUT},
     page::{NoPage, Page},
     places::Seat,
 };
@@ -26,6 +26,7 @@ use crate::{
 const LIMITS: HttpLimits = HttpLimits {
     connections_max: 64,
     connection_timeout: Duration::from_secs(60),
+    unread_timeout: UNREAD_TIMEOUT,
 };
 
 /// Decides whether a request with these headers, from this address, may read.

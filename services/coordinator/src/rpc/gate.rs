@@ -79,7 +79,7 @@ pub(crate) struct Gate {
     reports: Arc<Reports>,
     /// Requests that wait for the rest of their messages: of known callers, and of others.
     waiting: [Arc<Waiting>; 2],
-    answers: Arc<Answers>,
+    answers: Answers,
     deadlines: Deadlines,
     pub(super) refusals: Refusals,
     /// Calls that go on although their clients left.
@@ -105,7 +105,7 @@ impl Gate {
             connections: ConnectionShares::new((connections_max / OWNERS).max(OWN_CONNECTIONS_MIN)),
             waiting: WAITING_MAX.map(Waiting::new),
             reports: Reports::new(games_max, Arc::clone(&metrics)),
-            answers: Arc::default(),
+            answers: Answers::default(),
             deadlines,
             refusals: Refusals::default(),
             abandoned: Shares::new(ABANDONED_MAX),
