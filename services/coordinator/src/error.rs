@@ -245,6 +245,11 @@ pub(crate) enum Error {
     #[error("{what} belongs to another token: only that one and administrators may change it")]
     NotOwner { what: String },
     #[error(
+        "tournament {id} has the same spec, agents and seed, and belongs to another token: start one of \
+         your own with --again"
+    )]
+    StartedByOther { id: String },
+    #[error(
         "binary {sha256} belongs to others: only tokens that have uploaded it, workers with games that \
          need it, and administrators may read it"
     )]
@@ -267,16 +272,16 @@ pub(crate) enum Error {
         /// The suggested delay.
         wait: Duration,
     },
-    #[error(
-        "no answer within {} seconds: the coordinator is busy; try again later, or ask for less",
-        .limit.as_secs()
-    )]
-    Deadline {
     #[error("this token has too many connections: close some of them, or use another token")]
     Connections {
         /// The suggested delay.
         wait: Duration,
     },
+    #[error(
+        "no answer within {} seconds: the coordinator is busy; try again later, or ask for less",
+        .limit.as_secs()
+    )]
+    Deadline {
         /// The time that the request had.
         limit: Duration,
     },
@@ -386,7 +391,7 @@ impl Error {
             Self::CertificateRole | Self::Role { .. } => {
                 (PermissionDenied, reasons::ROLE_INSUFFICIENT)
             }
-            Self::NotOwner { .. } | Self::NotReader { .. } => {
+            Self::NotOwner { .. } | Self::StartedByOther { .. } | Self::NotReader { .. } => {
                 (PermissionDenied, reasons::NOT_OWNER)
             }
             Self::UnknownToken { .. } => (NotFound, reasons::UNKNOWN_TOKEN),
