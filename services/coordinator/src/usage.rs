@@ -170,3 +170,32 @@ impl End {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::future::{poll_fn, ready};
+
+    use tokio::io::AsyncReadExt;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn connection_of_ended_token_is_closed_after_a_notice() {
+        let usage = Usage::new();
+        let mut end = End::new(usage.clone(), Duration::from_secs(3600));
+        let (mut server, mut client) = tokio::io::duplex(64);
+        let mut poll = |context: &mut Context<'_>| end.poll(context, Pin::new(&mut server), false);
+        let open = usage.open();
+        poll_fn(|context| {
+            assert!(poll(context).is_pending(), "a request is open");
+            Poll::Ready(())
+        })
+        .await;
+        drop(open);
+        usage.lock().ended = Some(Box::pin(ready(Error::TokenRevoked)));
+        poll_fn(poll).await;
+        let mut notice = [0; GOAWAY.len()];
+        client.read_exact(&mut notice).await.expect("a notice");
+        assert_eq!(notice, GOAWAY);
+    }
+}
