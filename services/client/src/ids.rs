@@ -1,6 +1,6 @@
 //! Ids as users type them: complete, an unambiguous prefix, or `@last`.
 
-use arena_wire::{reasons, v1};
+use arena_wire::{pages::Pages, reasons, v1};
 use tonic::{Code, Status};
 use tonic_types::StatusExt;
 
@@ -78,11 +78,13 @@ pub async fn listed(client: &mut Client, removed: bool) -> Outcome<Vec<v1::Tourn
         page_token: String::new(),
         removed,
     };
+    let mut read = Pages::default();
     loop {
         let page = client.list_tournaments(request.clone()).await?.into_inner();
+        let goes_on = read.goes_on(&page, page.tournaments.len(), &page.next_page_token)?;
         tournaments.extend(page.tournaments);
         request.page_token = page.next_page_token;
-        if request.page_token.is_empty() {
+        if !goes_on {
             return Ok(tournaments);
         }
     }

@@ -5,7 +5,7 @@ use std::{
     process::ExitCode,
 };
 
-use arena_model::{printable, printable_json};
+use arena_model::{printable, printable_json, printable_line};
 use clap::ValueEnum;
 use serde::Serialize;
 
@@ -44,14 +44,14 @@ impl<T: Serialize> Listing<T> {
             Format::Jsonl => self.rows.iter().try_for_each(|(_, item)| json_line(item)),
             Format::Csv => {
                 let mut text = csv_line(&self.header);
-                for (cells, _) in &self.rows {
+                for cells in self.lines() {
                     text += &csv_line(cells);
                 }
                 write(&text)
             }
             Format::Table if self.rows.is_empty() => write(&format!("{}\n", self.empty)),
             Format::Table => {
-                let mut columns = columns(&self.header, self.rows.iter().map(|(cells, _)| cells));
+                let mut columns = columns(&self.header, &self.lines());
                 // The name of a row comes first, the least important column last.
                 for (place, column) in columns.iter_mut().enumerate() {
                     column.spare = place;
@@ -64,6 +64,17 @@ impl<T: Serialize> Listing<T> {
                 write(&text)
             }
         }
+    }
+}
+
+impl<T> Listing<T> {
+    /// The cells of each row, whose texts cannot look like other rows.
+    fn lines(&self) -> Vec<Vec<String>> {
+        let line = |cells: &Vec<String>| {
+            let cells = cells.iter().map(|cell| printable_line(cell).into_owned());
+            cells.collect()
+        };
+        self.rows.iter().map(|(cells, _)| line(cells)).collect()
     }
 }
 
@@ -168,4 +179,20 @@ pub fn drawable() -> bool {
 /// True if stderr is a terminal that supports drawing.
 pub fn interactive() -> bool {
     io::stderr().is_terminal() && std::env::var_os("CI").is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn line_feed_in_a_cell_makes_no_row() {
+        let listing = Listing {
+            header: vec!["agent", "version"],
+            rows: vec![(vec!["mine".to_owned(), "1.0\nyours  2.0".to_owned()], ())],
+            empty: "none",
+        };
+        let lines = listing.lines();
+        assert_eq!(lines, [["mine", "1.0\\x0ayours  2.0"]]);
+    }
 }

@@ -1,6 +1,8 @@
 //! Accepts connections: at most as many as there are files for, with TLS if there is a certificate,
 //! and none that makes no request.
 
+mod peer;
+
 use std::{
     fs::{self, Permissions},
     io,
@@ -11,16 +13,13 @@ use std::{
     },
     path::Path,
     pin::Pin,
-    sync::{
-        Arc, OnceLock,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, atomic::Ordering},
     task::{Context, Poll, ready},
     time::Duration,
 };
 
 use arena_access::{CertificateName, ServerTls};
-use arena_telemetry::{CoordinatorMetrics, Place, Places, Seat};
+use arena_telemetry::{CoordinatorMetrics, Place, Places};
 use nix::unistd::Uid;
 use tokio::{
     io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf},
@@ -32,11 +31,9 @@ use tokio_rustls::{Accept, server::TlsStream};
 use tokio_stream::Stream;
 use tonic::transport::server::Connected;
 
-use crate::{
-    door::Principal,
-    error::Error,
-    shares::{ConnectionShare, ConnectionShares},
-};
+pub use peer::Peer;
+
+use crate::usage::End;
 
 /// Maximum time from a connection to its first permitted request, TLS included.
 const SILENCE_MAX: Duration = Duration::from_secs(10);
@@ -113,10 +110,8 @@ impl Listener {
             }),
             Self::Viewers(viewers) => match ready!(viewers.poll_recv(context)) {
                 Some(stream) => {
-                    let peer = Peer {
-                        is_viewer: true,
-                        ..Peer::new(None, false)
-                    };
+                    let mut peer = Peer::new(None, false);
+                    peer.is_viewer = true;
                     Ok((Io::Local(stream), peer))
                 }
                 // There is no page, and there will be none.
@@ -136,6 +131,8 @@ pub struct Incoming {
     first: usize,
     places: Arc<Places>,
     own_places: Arc<Places>,
+    /// Maximum time of a connection without a request.
+    idle_max: Duration,
     /// The next connection waits for its place.
     taking: Option<Taking>,
     tls: Option<Arc<ServerTls>>,
@@ -150,6 +147,7 @@ impl Incoming {
     pub(crate) fn new(
         listeners: Vec<Listener>,
         connections_max: usize,
+        idle_max: Duration,
         tls: Option<Arc<ServerTls>>,
         metrics: Arc<CoordinatorMetrics>,
     ) -> Self {
@@ -158,6 +156,7 @@ impl Incoming {
             first: 0,
             places: Places::new(connections_max),
             own_places: Places::new(OWN_CONNECTIONS_MAX),
+            idle_max,
             taking: None,
             tls,
             metrics,
@@ -224,7 +223,7 @@ impl Stream for Incoming {
                     }
                     (io, _) => io,
                 };
-                let connection = Connection::new(io, peer, place, &this.metrics);
+                let connection = Connection::new(io, peer, place, this.idle_max, &this.metrics);
                 return Poll::Ready(Some(Ok(connection)));
             }
             match ready!(this.poll_accept(context)) {
@@ -258,59 +257,6 @@ fn of_one_connection(error: &io::Error) -> bool {
     )
 }
 
-/// Who is at the other end of a connection.
-#[derive(Clone, Debug)]
-pub struct Peer {
-    /// None on a Unix socket.
-    pub(crate) address: Option<SocketAddr>,
-    /// True if it is a program of the coordinator's user, on a Unix socket.
-    pub(crate) is_own: bool,
-    /// True if it is the web page in this process.
-    pub(crate) is_viewer: bool,
-    /// What a certificate says, once TLS is agreed.
-    certificate: Arc<OnceLock<CertificateName>>,
-    /// True once it has made a permitted request.
-    is_served: Arc<AtomicBool>,
-    seat: Option<Arc<Seat>>,
-    /// The part of its owner's share of connections.
-    share: Arc<OnceLock<ConnectionShare>>,
-}
-
-impl Peer {
-    fn new(address: Option<SocketAddr>, is_own: bool) -> Self {
-        Self {
-            address,
-            is_own,
-            is_viewer: false,
-            certificate: Arc::default(),
-            is_served: Arc::default(),
-            seat: None,
-            share: Arc::default(),
-        }
-    }
-
-    pub(crate) fn certificate(&self) -> Option<&CertificateName> {
-        self.certificate.get()
-    }
-
-    /// It has made a permitted request, so that its connection may stay, unless its token has too many.
-    pub(crate) fn served(&self, by: &Principal, shares: &ConnectionShares) -> Result<(), Error> {
-        if self.is_served.load(Ordering::Relaxed) {
-            return Ok(());
-        }
-        if !self.is_own && !self.is_viewer {
-            // The connection of two first requests counts once.
-            let _ = self.share.set(shares.take(by)?);
-        }
-        if !self.is_served.swap(true, Ordering::Relaxed)
-            && let Some(seat) = &self.seat
-        {
-            seat.busy();
-        }
-        Ok(())
-    }
-}
-
 /// The bytes of a connection.
 enum Io {
     Plain(TcpStream),
@@ -331,6 +277,8 @@ pub struct Connection {
     silence: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
     /// The end of a connection whose client does not read.
     unread: Option<Pin<Box<Sleep>>>,
+    /// The end of a connection without requests, or with those of a token that ended.
+    end: Option<End>,
     /// The end of a connection whose certificate has lost its authority.
     rejected: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
     metrics: Arc<CoordinatorMetrics>,
@@ -338,8 +286,16 @@ pub struct Connection {
 }
 
 impl Connection {
-    fn new(io: Io, peer: Peer, place: Place, metrics: &Arc<CoordinatorMetrics>) -> Self {
+    fn new(
+        io: Io,
+        peer: Peer,
+        place: Place,
+        idle_max: Duration,
+        metrics: &Arc<CoordinatorMetrics>,
+    ) -> Self {
         metrics.connections.inc();
+        let is_own = peer.is_own || peer.is_viewer;
+        let end = (!is_own).then(|| End::new(peer.usage.clone(), idle_max));
         let seat = Arc::clone(&place.seat);
         Self {
             io,
@@ -349,6 +305,7 @@ impl Connection {
                 let _ = timeout(SILENCE_MAX, seat.lost()).await;
             })),
             unread: None,
+            end,
             rejected: None,
             metrics: Arc::clone(metrics),
             _place: place,
@@ -403,6 +360,20 @@ impl Connection {
 }
 
 impl Connection {
+    /// True if no request is open, and none is expected.
+    fn is_over(&mut self, context: &mut Context<'_>) -> bool {
+        let Some(mut end) = self.end.take() else {
+            return false;
+        };
+        let is_stalled = self.unread.is_some();
+        let is_over = match self.poll_io(context) {
+            Poll::Ready(Ok(io)) => end.poll(context, io, is_stalled).is_ready(),
+            _ => false,
+        };
+        self.end = Some(end);
+        is_over
+    }
+
     /// Sends, and ends the connection if the client has not read for too long.
     fn poll_sent<T>(
         &mut self,
@@ -438,7 +409,13 @@ impl AsyncRead for Connection {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        ready!(self.poll_io(context))?.poll_read(context, buffer)
+        let this = &mut *self;
+        let mut io = ready!(this.poll_io(context))?;
+        let read = io.as_mut().poll_read(context, buffer);
+        if read.is_pending() && this.is_over(context) {
+            return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+        }
+        read
     }
 }
 

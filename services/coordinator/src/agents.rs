@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use arena_model::{
     AgentName, AgentRef, PERSON, Tournament,
     engine::options::{self, nearest},
+    printable_line,
 };
 use arena_wire::{
     convert::{ConvertError, content, option_spec_from_wire, options_from_wire, options_to_wire},
@@ -257,6 +258,8 @@ impl Agents {
         {
             agent.version = content(binary)[..SHOWN].to_owned();
         }
+        // It is shown on one line. The description stays as the program sent it.
+        agent.version = printable_line(agent.version.trim()).into_owned();
         agent.content.clear();
         agent.registered_unix_us = now_unix_us;
         let known = self.registered.get(name.as_str());
@@ -321,7 +324,7 @@ fn conflict(known: &v1::Agent, agent: &v1::Agent) -> Error {
     };
     let version = match known.version.as_str() {
         "" => String::new(),
-        version => format!("version \"{version}\", "),
+        version => format!("version \"{}\", ", printable_line(version)),
     };
     let (before, now) = (shown(known), shown(agent));
     let now = match before == now {

@@ -245,6 +245,11 @@ pub(crate) enum Error {
     #[error("{what} belongs to another token: only that one and administrators may change it")]
     NotOwner { what: String },
     #[error(
+        "tournament {id} has the same spec, agents and seed, and belongs to another token: start one of \
+         your own with --again"
+    )]
+    StartedByOther { id: String },
+    #[error(
         "binary {sha256} belongs to others: only tokens that have uploaded it, workers with games that \
          need it, and administrators may read it"
     )]
@@ -264,6 +269,11 @@ pub(crate) enum Error {
     },
     #[error("the coordinator is overloaded: try again in a moment")]
     Overloaded {
+        /// The suggested delay.
+        wait: Duration,
+    },
+    #[error("this token has too many connections: close some of them, or use another token")]
+    Connections {
         /// The suggested delay.
         wait: Duration,
     },
@@ -381,14 +391,14 @@ impl Error {
             Self::CertificateRole | Self::Role { .. } => {
                 (PermissionDenied, reasons::ROLE_INSUFFICIENT)
             }
-            Self::NotOwner { .. } | Self::NotReader { .. } => {
+            Self::NotOwner { .. } | Self::StartedByOther { .. } | Self::NotReader { .. } => {
                 (PermissionDenied, reasons::NOT_OWNER)
             }
             Self::UnknownToken { .. } => (NotFound, reasons::UNKNOWN_TOKEN),
             Self::Limit { .. } => (ResourceExhausted, reasons::LIMIT_REACHED),
-            Self::Overloaded { .. } | Self::Store(StoreError::Busy { .. }) => {
-                (ResourceExhausted, reasons::OVERLOADED)
-            }
+            Self::Overloaded { .. }
+            | Self::Connections { .. }
+            | Self::Store(StoreError::Busy { .. }) => (ResourceExhausted, reasons::OVERLOADED),
             Self::Draining => (Unavailable, reasons::DRAINING),
             Self::Store(StoreError::WrongDigest { .. }) => {
                 (InvalidArgument, reasons::BINARY_INVALID)
@@ -406,7 +416,7 @@ impl Error {
     /// Suggested delay before a retry, if a retry helps.
     pub(crate) fn wait(&self) -> Option<Duration> {
         match self {
-            Self::Overloaded { wait } => Some(*wait),
+            Self::Overloaded { wait } | Self::Connections { wait } => Some(*wait),
             Self::Limit { wait, .. } => *wait,
             Self::Store(StoreError::Busy { .. }) => Some(BUSY_WAIT),
             _ => None,

@@ -41,6 +41,7 @@ mod tables;
 mod tests;
 mod tickets;
 mod trail;
+mod usage;
 mod viewing;
 
 pub use accept::{Connection, Incoming, Peer};

@@ -18,6 +18,9 @@ use crate::{
 /// Default for the maximum number of connections.
 pub const CONNECTIONS_MAX: usize = 16_384;
 
+/// Default for the maximum time of a connection without a request.
+const IDLE_MAX: Duration = Duration::from_secs(300);
+
 /// Settings of a coordinator.
 pub struct Options {
     /// Store of everything durable. The caller opens and closes it.
@@ -58,6 +61,8 @@ pub struct Options {
     pub drain_limit: Duration,
     /// Maximum number of open connections; further ones are closed. Each needs a file.
     pub connections_max: usize,
+    /// Maximum time of a connection without a request; clients open a new one.
+    pub idle_max: Duration,
     /// Maximum number of reported games that wait for the disk; further reports are refused with
     /// RESOURCE_EXHAUSTED and a delay.
     pub report_queue_games: u64,
@@ -102,6 +107,7 @@ impl Options {
             agent_networks: AgentNetworks::default(),
             drain_limit: Duration::from_secs(10),
             connections_max: CONNECTIONS_MAX,
+            idle_max: IDLE_MAX,
             report_queue_games: 65_536,
             checkpoint_games: CHECKPOINT_GAMES,
             sql_games: false,

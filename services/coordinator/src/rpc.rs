@@ -6,6 +6,7 @@ mod audits;
 mod backup;
 mod binaries;
 mod bodies;
+mod calls;
 mod chunks;
 pub(crate) mod comparisons;
 mod coordinator;

@@ -121,12 +121,12 @@ impl Options {
         }
         let (viewers, connections) = mpsc::channel(1);
         listeners.push(Listener::Viewers(connections));
-        let connections_max = self.connections_max;
+        let (connections_max, idle_max) = (self.connections_max, self.idle_max);
         let tls = self.tls.clone().map(|files| ServerTls::load(files, "h2"));
         let tls = tls.transpose()?;
         let accepting = tls.clone();
         let incoming = |metrics: Arc<CoordinatorMetrics>| {
-            Incoming::new(listeners, connections_max, accepting, metrics)
+            Incoming::new(listeners, connections_max, idle_max, accepting, metrics)
         };
         let mut service = self.build_with(incoming).await?;
         service.tls.extend(tls);

@@ -91,6 +91,11 @@ impl ConnectionShares {
 
     /// Takes a connection.
     pub(crate) fn take(&self, by: &Principal) -> Result<ConnectionShare, Error> {
+        let taken = self.taken(by);
+        taken.map_err(|_| Error::Connections { wait: WAIT })
+    }
+
+    fn taken(&self, by: &Principal) -> Result<ConnectionShare, Error> {
         Ok(match by.role {
             Role::Viewer | Role::Submitter => {
                 let own = self.user.take(by)?;

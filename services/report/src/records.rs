@@ -4,7 +4,7 @@ use std::{fmt::Display, pin::Pin, sync::Arc};
 
 use arena_engine::{AnyGame, ReplayError};
 use arena_model::{GameRecord, RecordHeader, record::LineWriter};
-use arena_wire::{convert, v1};
+use arena_wire::{convert, pages::Pages, v1};
 use itertools::Itertools;
 use tokio::task::JoinSet;
 
@@ -181,7 +181,8 @@ pub async fn each_game(
     mut each: impl FnMut(&v1::GameReport, GameRecord) -> Result,
 ) -> Result {
     let (mut games, mut token) = page(client.clone(), request.clone()).await?;
-    while !token.is_empty() {
+    let mut read = Pages::default();
+    while read.follows(&token)? {
         request.page_token = token;
         // The next page comes while this one is used.
         let mut next = JoinSet::new();
@@ -204,13 +205,14 @@ pub async fn each_page(
     mut each: impl FnMut(&v1::GameColumns) -> Result,
 ) -> Result {
     request.columns = true;
+    let mut read = Pages::default();
     let (seats, agents) = (rules.game.seats(), rules.names.len());
     let mut pages = JoinSet::new();
     pages.spawn(columns(client.clone(), request.clone(), seats, agents));
     while let Some(page) = pages.join_next().await {
         let (columns_of_page, token) =
             page.map_err(|_| ReportError::failed("a page could not be read"))??;
-        if !token.is_empty() {
+        if read.follows(&token)? {
             request.page_token = token;
             // The next page comes while this one is used.
             pages.spawn(columns(client.clone(), request.clone(), seats, agents));

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
+use arena_model::printable_line;
 use arena_tournament::{Estimate, Interval};
 use arena_wire::v1;
 
@@ -33,7 +34,7 @@ pub fn minute(unix_us: u64) -> String {
 pub fn identity(agent: &v1::AgentStanding) -> Option<String> {
     let version = match agent.version.as_str() {
         "" => String::new(),
-        version => format!("version {version}, "),
+        version => format!("version {}, ", printable_line(version)),
     };
     match agent.registered_unix_us {
         Some(at) => Some(format!("{version}endpoint registered {}", utc(at))),
@@ -237,6 +238,17 @@ pub fn plural(value: u64, noun: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn version_with_a_line_feed_stays_on_its_line() {
+        let agent = v1::AgentStanding {
+            version: "1.0\nsecond: version 2.0".to_owned(),
+            content: "0123456789abcdef".to_owned(),
+            ..v1::AgentStanding::default()
+        };
+        let line = "version 1.0\\x0asecond: version 2.0, content 0123456789ab";
+        assert_eq!(identity(&agent).as_deref(), Some(line));
+    }
 
     #[test]
     fn numbers_are_formatted_for_people() {

@@ -109,6 +109,7 @@ fn cup() -> TournamentSeries {
     TournamentSeries {
         own,
         agents: agents.collect(),
+        agents_left_out: 0,
     }
 }
 

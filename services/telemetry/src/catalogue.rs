@@ -167,7 +167,7 @@ metrics! {
         "Requests that wait for the coordinator's state");
     CONNECTIONS = gauge("arena_connections", &[], "Open gRPC connections");
     CONNECTIONS_REFUSED = counter("arena_connections_refused_total", &[],
-        "gRPC connections rejected: connection limit reached");
+        "gRPC connections rejected: the limit of all connections, or of those of a token, is reached");
     REQUESTS_REFUSED = counter("arena_requests_refused_total", &["reason"],
         "Requests refused for lack of a permission or by a limit of their token, by reason: \
          TOKEN_MISSING, TOKEN_INVALID, TOKEN_EXPIRED, TOKEN_REVOKED, TOKEN_USED, TOKEN_ADDRESS, \
@@ -192,7 +192,8 @@ metrics! {
     STORE_QUEUE_DEPTH = gauge("arena_store_queue_depth", &[],
         "Game records that wait for the store's writer");
     GRPC_REQUESTS = counter("arena_grpc_requests_total", &["method", "code"],
-        "gRPC requests that the coordinator answered; unknown methods count as other");
+        "gRPC requests that the coordinator answered, or whose clients left before (CANCELLED); \
+         unknown methods count as other");
 }
 
 metrics! {

@@ -17,18 +17,19 @@ use hyper_util::{
 };
 use tokio::{
     io::{AsyncRead, AsyncWrite},
-    net::TcpStream,
     time::{sleep, timeout},
 };
 use tokio_rustls::{Accept, TlsAcceptor};
 
-use crate::places::Places;
+use crate::{places::Places, stalled::Reading};
 
 /// Maximum time until the headers of a request have arrived.
 pub(crate) const HEADERS_TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum number of headers of a request, and the bytes of all of them with its path.
 const HEADERS_MAX: usize = 64;
 const HEADER_BYTES_MAX: usize = 16 << 10;
+/// Usual maximum time for which a client reads nothing of what it is sent.
+pub const UNREAD_TIMEOUT: Duration = Duration::from_secs(10);
 /// Maximum time for open answers at the end.
 const CLOSE_TIMEOUT: Duration = Duration::from_secs(1);
 /// Pause after the system refused a connection, usually for lack of files.
@@ -80,6 +81,8 @@ pub struct HttpLimits {
     pub connections_max: usize,
     /// Maximum duration of a connection; clients open a new one.
     pub connection_timeout: Duration,
+    /// Maximum time for which a client reads nothing of what it is sent.
+    pub unread_timeout: Duration,
 }
 
 /// A bound HTTP server that does not answer yet.
@@ -170,6 +173,7 @@ impl HttpServer {
                     .layer(Extension(peer.ip()))
                     .layer(Extension(Arc::clone(&place.seat)));
                 let watcher = connections.watcher();
+                let stream = Reading::new(stream, limits.unread_timeout);
                 let accept = self.acceptor.as_ref().map(|acceptor| acceptor());
                 tokio::spawn(async move {
                     let serving = async {
@@ -207,8 +211,43 @@ fn connection<S: AsyncRead + AsyncWrite + Unpin>(
 }
 
 /// Serves a connection with TLS, if it is agreed in time.
-async fn encrypted(accept: Accept<TcpStream>, router: Router, watcher: Watcher) {
+async fn encrypted(accept: Accept<Reading>, router: Router, watcher: Watcher) {
     if let Ok(Ok(stream)) = timeout(HEADERS_TIMEOUT, accept).await {
         let _ = watcher.watch(connection(stream, router)).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::body::Bytes;
+    use tokio::io::AsyncWriteExt;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn client_that_does_not_read_is_disconnected() {
+        let server = HttpServer::bind("127.0.0.1:0", "a test").expect("a port");
+        let address = server.local_addr();
+        // More than the system keeps for a connection.
+        let page = Bytes::from(vec![b'a'; 64 << 20]);
+        let shown = page.clone();
+        let router = Router::new().fallback(async move || shown.clone());
+        let limits = HttpLimits {
+            connections_max: 4,
+            connection_timeout: Duration::from_secs(3_600),
+            unread_timeout: Duration::from_millis(100),
+        };
+        let running = tokio::spawn(server.run(router, limits, std::future::pending()));
+        let mut client = tokio::net::TcpStream::connect(address).await.expect("it");
+        let request = b"GET / HTTP/1.1\r\nHost: test\r\n\r\n";
+        client.write_all(request).await.expect("it is read");
+        // The server closes, so that writing fails.
+        let is_closed = timeout(Duration::from_secs(30), async {
+            while client.write_all(b"\r\n").await.is_ok() {
+                sleep(Duration::from_millis(10)).await;
+            }
+        });
+        is_closed.await.expect("it is closed");
+        running.abort();
     }
 }

@@ -24,24 +24,28 @@ mod http;
 mod labels;
 mod latency;
 pub mod logs;
+mod page;
 mod places;
 mod server;
+mod stalled;
 #[cfg(test)]
 mod tests;
 mod tournaments;
+mod unread;
 mod weighted;
 mod worker;
 
 pub use coordinator::{
     AuditOutcome, CoordinatorMetrics, FORBIDDEN, Outcome, ReportOutcome, grpc_code,
 };
-pub use http::{Acceptor, HttpLimits, HttpServer, ServeError};
+pub use http::{Acceptor, HttpLimits, HttpServer, ServeError, UNREAD_TIMEOUT};
 pub use labels::{MAX_AGENTS, OTHER};
 pub use latency::{LatencyBucketError, LatencyHistogram};
 pub use places::{Place, Places, Seat};
 pub use prometheus::{Histogram, IntCounter, IntGauge, Registry, TextEncoder};
 pub use server::{Denied, MetricsServer, Permit, Permits, Reading};
 pub use tournaments::{Series, TournamentGauges, TournamentSeries};
+pub use unread::{PART_BYTES, UNREAD_BYTES_MAX, UnreadAnswer, UnreadAnswers};
 pub use weighted::WeightedHistogram;
 pub use worker::{MoveLatency, MoveMeter, MoveTiming, WorkerMetrics};
 

@@ -9,14 +9,16 @@ use std::{
 
 use axum::{
     Extension, Router,
+    body::Bytes,
     http::{HeaderMap, StatusCode, header},
     response::{IntoResponse, Response},
     routing::get,
 };
-use prometheus::{Registry, TEXT_FORMAT, TextEncoder};
+use prometheus::{Registry, TEXT_FORMAT};
 
 use crate::{
-    http::{Acceptor, HttpLimits, HttpServer, ServeError},
+    http::{Acceptor, HttpLimits, HttpServer, ServeError, UNREAD_TIMEOUT},
+    page::{NoPage, Page},
     places::Seat,
 };
 
@@ -24,6 +26,7 @@ use crate::{
 const LIMITS: HttpLimits = HttpLimits {
     connections_max: 64,
     connection_timeout: Duration::from_secs(60),
+    unread_timeout: UNREAD_TIMEOUT,
 };
 
 /// Decides whether a request with these headers, from this address, may read.
@@ -108,7 +111,7 @@ impl MetricsServer {
 
     /// Answers until `shutdown` completes. `ready` is called for each `/healthz`: `Err` answers 503
     /// with its reason. `/livez` always answers 200. `refresh` is awaited before each page of metrics, to update values that are
-    /// only computed on request.
+    /// only computed on request; requests that wait at the same time share a page.
     ///
     /// # Errors
     /// [`ServeError::Serve`].
@@ -124,6 +127,7 @@ impl MetricsServer {
     {
         let ready = Arc::new(ready);
         let permits = self.permits;
+        let page = Arc::new(Page::new(registry));
         let router = Router::new()
             .route(
                 "/metrics",
@@ -137,10 +141,9 @@ impl MetricsServer {
                             return refusal(&denied);
                         }
                         seat.busy();
-                        refresh().await;
-                        let page = metrics(&registry);
+                        let answer = metrics(page.get(&refresh).await);
                         seat.idle();
-                        page
+                        answer
                     },
                 ),
             )
@@ -160,10 +163,15 @@ fn refusal(denied: &Denied) -> Response {
     (denied.status(), asks, text).into_response()
 }
 
-fn metrics(registry: &Registry) -> Response {
-    match TextEncoder::new().encode_to_string(&registry.gather()) {
-        Ok(text) => ([(header::CONTENT_TYPE, TEXT_FORMAT)], text).into_response(),
-        Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response(),
+fn metrics(page: Result<Bytes, NoPage>) -> Response {
+    match page {
+        Ok(page) => ([(header::CONTENT_TYPE, TEXT_FORMAT)], page).into_response(),
+        Err(NoPage::Crowded) => {
+            let crowded = "too many requests wait for this page\n";
+            let retry = [(header::RETRY_AFTER, "1")];
+            (StatusCode::SERVICE_UNAVAILABLE, retry, crowded).into_response()
+        }
+        Err(NoPage::Failed(error)) => (StatusCode::INTERNAL_SERVER_ERROR, error).into_response(),
     }
 }
 
@@ -178,17 +186,17 @@ fn health(ready: Result<(), String>) -> Response {
 mod tests {
     #![expect(clippy::unwrap_used)]
 
-    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
     use tokio::{
         io::{AsyncReadExt, AsyncWriteExt},
         net::TcpStream,
-        sync::oneshot,
+        sync::{Semaphore, oneshot},
         time::timeout,
     };
 
     use super::*;
-    use crate::{WorkerMetrics, http::HEADERS_TIMEOUT};
+    use crate::{WorkerMetrics, http::HEADERS_TIMEOUT, page::WAITING_MAX};
 
     async fn ask(address: SocketAddr, path: &str) -> String {
         let mut stream = TcpStream::connect(address).await.unwrap();
@@ -294,6 +302,43 @@ mod tests {
         }
         assert!(!renewing.is_finished());
         renewing.abort();
+        running.abort();
+    }
+
+    #[tokio::test]
+    async fn waiting_requests_share_a_page_and_leave_places() {
+        let server = MetricsServer::bind("127.0.0.1:0").unwrap();
+        let address = server.local_addr();
+        let (made, gate) = (Arc::new(AtomicUsize::new(0)), Arc::new(Semaphore::new(0)));
+        let refresh = {
+            let (made, gate) = (Arc::clone(&made), Arc::clone(&gate));
+            move || {
+                let (made, gate) = (Arc::clone(&made), Arc::clone(&gate));
+                async move {
+                    made.fetch_add(1, Ordering::SeqCst);
+                    let _ = gate.acquire().await;
+                }
+            }
+        };
+        let running = server.run(Registry::new(), refresh, || Ok(()), std::future::pending());
+        let running = tokio::spawn(running);
+        let mut asking = tokio::task::JoinSet::new();
+        for _ in 0..LIMITS.connections_max {
+            asking.spawn(ask(address, "/metrics"));
+        }
+        let mut answers = Vec::new();
+        while asking.len() > WAITING_MAX {
+            answers.push(asking.join_next().await.unwrap().unwrap());
+        }
+        let is_crowded = |it: &String| it.starts_with("HTTP/1.1 503") && it.contains("retry-after");
+        assert!(answers.iter().all(is_crowded), "{answers:?}");
+        assert!(ask(address, "/livez").await.starts_with("HTTP/1.1 200"));
+        gate.add_permits(LIMITS.connections_max);
+        while let Some(answer) = asking.join_next().await {
+            assert!(answer.unwrap().starts_with("HTTP/1.1 200"));
+        }
+        // Those that came after the first had begun share another one.
+        assert!(made.load(Ordering::SeqCst) <= 2);
         running.abort();
     }
 

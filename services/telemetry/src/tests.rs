@@ -184,6 +184,7 @@ fn unknown_values_have_no_series() {
     gauges.show(vec![TournamentSeries {
         own,
         agents: [agent].into(),
+        agents_left_out: 0,
     }]);
     let of = |name: &str| lines_with(&registry, name);
     let labels = "agent=\"random\",ruleset=\"cowry\",tournament=\"cup-1\"";
@@ -213,12 +214,13 @@ fn tournament_series_are_bounded() {
         agents: (0..MAX_AGENTS + 3)
             .map(|place| agent(tournament, place))
             .collect(),
+        agents_left_out: 5,
         ..TournamentSeries::default()
     };
     gauges.show((0..12).map(crowd).collect());
     let rows = lines_with(&registry, "arena_tournament_agent_rank{");
     assert_eq!(rows.len(), 10 * MAX_AGENTS, "ten tournaments fill it");
-    let left_out = 12 * (MAX_AGENTS + 3) - 10 * MAX_AGENTS;
+    let left_out = 12 * (MAX_AGENTS + 3 + 5) - 10 * MAX_AGENTS;
     assert_eq!(
         lines_with(&registry, "arena_tournament_agents_left_out"),
         [format!("arena_tournament_agents_left_out {left_out}")]

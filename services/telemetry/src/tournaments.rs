@@ -40,8 +40,10 @@ impl Series {
 pub struct TournamentSeries {
     /// Those of the tournament itself.
     pub own: Series,
-    /// Those of each agent, best first.
+    /// Those of each agent, best first. More than [`MAX_AGENTS`] are not shown.
     pub agents: Arc<[Series]>,
+    /// Number of agents that are not among them.
+    pub agents_left_out: usize,
 }
 
 /// Gauges of tournaments; clones share them.
@@ -93,7 +95,7 @@ impl Collector for TournamentGauges {
             let here = tournament.agents.len().min(MAX_AGENTS).min(room);
             tournament.agents[..here].iter().for_each(&mut add);
             room -= here;
-            left_out += tournament.agents.len() - here;
+            left_out += tournament.agents.len() - here + tournament.agents_left_out;
         }
         let mut rest = Series::default();
         rest.put(&catalogue::AGENTS_LEFT_OUT, &[], left_out as f64);

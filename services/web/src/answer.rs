@@ -1,15 +1,20 @@
 //! Answers with the headers that protect them.
 
+use std::sync::Arc;
+
 use arena_model::{printable, printable_json};
 use arena_report::ReportError;
+use arena_telemetry::{PART_BYTES, UnreadAnswers};
 use axum::{
-    body::Body,
+    body::{Body, Bytes},
     http::{HeaderValue, StatusCode, header},
     response::Response,
 };
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tonic::Code;
+
+use crate::unread::Unread;
 
 /// What pages may load: their own style, script and events. No site may frame them.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; \
@@ -70,23 +75,30 @@ impl From<askama::Error> for Failure {
 pub(crate) type Outcome<T = Answer> = Result<T, Failure>;
 
 /// A whole document.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     kind: &'static str,
     policy: HeaderValue,
-    pub(crate) body: Vec<u8>,
+    pub(crate) body: Bytes,
+    /// Names the content.
+    tag: String,
+    /// True if the server keeps the body anyway, so that unread answers share its memory.
+    is_kept: bool,
     /// True if other sites may show it.
     is_embeddable: bool,
 }
 
 impl Answer {
-    fn new(kind: &'static str, policy: &'static str, body: impl Into<Vec<u8>>) -> Self {
+    fn new(kind: &'static str, policy: &'static str, body: impl Into<Bytes>) -> Self {
+        let body = body.into();
         Self {
+            tag: format!("\"{}\"", hex::encode(&Sha256::digest(&body)[..12])),
+            is_kept: false,
             status: StatusCode::OK,
             kind,
             policy: HeaderValue::from_static(policy),
-            body: body.into(),
+            body,
             is_embeddable: false,
         }
     }
@@ -105,6 +117,14 @@ impl Answer {
             answer.policy = policy;
         }
         answer
+    }
+
+    /// The same, for many readers.
+    pub(crate) fn kept(self) -> Self {
+        Self {
+            is_kept: true,
+            ..self
+        }
     }
 
     /// A document of JSON.
@@ -135,7 +155,7 @@ impl Answer {
     }
 
     /// A style.
-    pub(crate) fn style(text: impl Into<Vec<u8>>) -> Self {
+    pub(crate) fn style(text: impl Into<Bytes>) -> Self {
         Self::new("text/css; charset=utf-8", POLICY_OF_DATA, text)
     }
 
@@ -145,9 +165,14 @@ impl Answer {
     }
 
     /// The response. Without tokens, a browser keeps it and asks whether it has changed; `known` is
-    /// what it has.
-    pub(crate) fn response(self, is_public: bool, known: Option<&HeaderValue>) -> Response {
-        let tag = format!("\"{}\"", hex::encode(&Sha256::digest(&self.body)[..12]));
+    /// what it has. A large body that is not kept anyway is one of the unread ones.
+    pub(crate) fn response(
+        self,
+        is_public: bool,
+        known: Option<&HeaderValue>,
+        unread: &Arc<UnreadAnswers>,
+    ) -> Response {
+        let tag = self.tag;
         let is_ok = self.status == StatusCode::OK;
         let matches = |known: &HeaderValue| {
             let known = known.to_str().unwrap_or_default();
@@ -156,9 +181,11 @@ impl Answer {
                 .any(|it| it.trim().trim_start_matches("W/") == tag)
         };
         let is_known = is_public && is_ok && known.is_some_and(matches);
+        let size = self.body.len();
         let body = match is_known {
             true => Body::empty(),
-            false => Body::from(self.body),
+            false if self.is_kept || size <= PART_BYTES => Body::from(self.body),
+            false => Body::from_stream(Unread::new(unread.add(self.body))),
         };
         let mut response = Response::new(body);
         *response.status_mut() = match is_known {
@@ -166,6 +193,9 @@ impl Answer {
             false => self.status,
         };
         let headers = response.headers_mut();
+        if !is_known {
+            headers.insert(header::CONTENT_LENGTH, size.into());
+        }
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.kind));
         headers.insert(header::CONTENT_SECURITY_POLICY, self.policy);
         if is_public && is_ok {

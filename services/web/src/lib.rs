@@ -14,12 +14,13 @@ mod lists;
 mod routes;
 mod site;
 mod tournament;
+mod unread;
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use arena_access::Connection;
 use arena_report::Client;
-use arena_telemetry::{Acceptor, HttpLimits, HttpServer, Permits, ServeError};
+use arena_telemetry::{Acceptor, HttpLimits, HttpServer, Permits, ServeError, UNREAD_TIMEOUT};
 
 use crate::{guard::Guard, site::Site};
 
@@ -85,6 +86,7 @@ impl WebServer {
         let limits = HttpLimits {
             connections_max: pages.connections_max,
             connection_timeout: CONNECTION_TIMEOUT,
+            unread_timeout: UNREAD_TIMEOUT,
         };
         let router = routes::router(Arc::new(Site::new(client)), Arc::new(guard));
         self.http.run(router, limits, shutdown).await

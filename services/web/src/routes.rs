@@ -59,7 +59,7 @@ async fn respond(site: &Arc<Site>, guard: &Arc<Guard>, peer: IpAddr, request: Re
             true => Answer::error(&failure),
             false => failure_page(&failure),
         };
-        answer.response(is_public, None)
+        answer.response(is_public, None, &site.unread)
     };
     if !guard.knows_host(headers, uri) {
         return failed(Failure::new(
@@ -102,7 +102,7 @@ async fn respond(site: &Arc<Site>, guard: &Arc<Guard>, peer: IpAddr, request: Re
     }
     let query = uri.query().unwrap_or_default();
     match find(site, &path, query).await {
-        Ok(answer) => answer.response(is_public, headers.get(header::IF_NONE_MATCH)),
+        Ok(answer) => answer.response(is_public, headers.get(header::IF_NONE_MATCH), &site.unread),
         Err(failure) => failed(failure),
     }
 }
@@ -147,10 +147,7 @@ async fn find(site: &Site, path: &[&str], query: &str) -> Outcome {
         ["api", "tournaments", id, "games"] => lists::games(site, id, page()?, true).await,
         ["t", id, "games", index] => game::page(site, id, index, number(query, "ply")?).await,
         ["api", "tournaments", id, "games", index] => game::json(site, id, index).await,
-        ["t", id, "report"] => {
-            let html = site.report(id).await?;
-            Ok(Answer::page_with(&html, &live::report_policy()))
-        }
+        ["t", id, "report"] => site.report(id).await,
         ["t", id, "badge.svg"] => badge::badge(site, id).await,
         ["style.css"] => Ok(Answer::style(format!("{}{STYLE}", live::STYLE))),
         ["live.js"] => Ok(Answer::script(SCRIPT)),

@@ -2,13 +2,14 @@
 
 use std::{sync::Arc, time::Duration};
 
-use arena_report::{Client, records};
+use arena_report::{Client, live, records};
+use arena_telemetry::UnreadAnswers;
 use arena_wire::v1::{self, TournamentState};
 use axum::http::StatusCode;
 use tokio::{runtime::Handle, sync::Semaphore, task::spawn_blocking};
 
 use crate::{
-    answer::{Failure, Outcome},
+    answer::{Answer, Failure, Outcome},
     data::{Kept, Shared},
     tournament::Snapshot,
 };
@@ -37,6 +38,8 @@ pub(crate) struct Site {
     kept: Kept<Tournament>,
     /// Reports that are made at the same time.
     reporting: Semaphore,
+    /// Large answers that are not sent yet.
+    pub(crate) unread: Arc<UnreadAnswers>,
 }
 
 /// What was computed for a tournament.
@@ -48,7 +51,7 @@ struct Tournament {
 
 struct Report {
     of: v1::Tournament,
-    html: String,
+    page: Answer,
 }
 
 /// True if no more games will be played.
@@ -74,6 +77,7 @@ impl Site {
             workers: Shared::default(),
             kept: Kept::default(),
             reporting: Semaphore::new(1),
+            unread: Arc::default(),
         }
     }
 
@@ -179,7 +183,7 @@ impl Site {
     }
 
     /// The page of a tournament's report. That of a running tournament may be a minute old.
-    pub(crate) async fn report(&self, id: &str) -> Outcome<String> {
+    pub(crate) async fn report(&self, id: &str) -> Outcome {
         // Nothing is kept for an id that does not exist.
         self.tournament(id).await?;
         let read = async |before: Option<Arc<Report>>| {
@@ -205,10 +209,11 @@ impl Site {
             let html = make_report(self.client(), id.to_owned()).await?;
             drop(turn);
             let of = tournament;
-            Ok((Arc::new(Report { of, html }), age))
+            let page = Answer::page_with(&html, &live::report_policy()).kept();
+            Ok((Arc::new(Report { of, page }), age))
         };
         let report = self.kept.of(id).report.get(read).await?;
-        Ok(report.html.clone())
+        Ok(report.page.clone())
     }
 }
 

@@ -11,6 +11,8 @@ pub mod limits;
 #[cfg(feature = "networks")]
 pub mod networks;
 #[cfg(feature = "grpc")]
+pub mod pages;
+#[cfg(feature = "grpc")]
 pub mod raw;
 pub mod reasons;
 mod rules;

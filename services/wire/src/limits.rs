@@ -14,6 +14,9 @@ pub const PROCESS_DEFAULTS: AgentLimits = AgentLimits {
     cpu_us: 0,
 };
 
+/// Maximum bytes of a binary.
+pub const BINARY_BYTES_MAX: u64 = 1 << 30;
+
 impl AgentLimits {
     /// These limits, with the defaults for those that are 0.
     #[must_use]

@@ -12,7 +12,10 @@ use std::{
 
 use arena_access::{Connection, Credentials, retry_delay};
 use arena_model::Package;
-use arena_wire::v1::{self, worker_service_client::WorkerServiceClient};
+use arena_wire::{
+    limits::BINARY_BYTES_MAX,
+    v1::{self, worker_service_client::WorkerServiceClient},
+};
 use sha2::{Digest, Sha256};
 use tokio::{sync::Mutex, time};
 use tonic::{Code, Status};
@@ -142,7 +145,9 @@ impl CoordinatorBinaries {
             .prefix(".fetch-")
             .tempfile_in(&self.folder)?;
         let mut hash = Sha256::new();
+        let mut left = BINARY_BYTES_MAX;
         while let Some(message) = chunks.message().await? {
+            left = rest(left, &message.chunk)?;
             hash.update(&message.chunk);
             file.write_all(&message.chunk)?;
         }
@@ -197,8 +202,16 @@ enum FetchError {
     Call(#[from] Status),
     #[error(transparent)]
     File(#[from] io::Error),
+    #[error("the coordinator sends more than {BINARY_BYTES_MAX} bytes, the limit of a binary")]
+    Large,
     #[error("the fetched binary has the SHA-256 {0}")]
     Hash(String),
+}
+
+/// What a binary may still have after a chunk.
+fn rest(left: u64, chunk: &[u8]) -> Result<u64, FetchError> {
+    let rest = left.checked_sub(chunk.len() as u64);
+    rest.ok_or(FetchError::Large)
 }
 
 /// The hash and the path in the package. The original file name is not used, because it is not
@@ -217,5 +230,18 @@ fn hash_file(path: &Path) -> io::Result<String> {
             0 => return Ok(hex::encode(hash.finalize())),
             count => hash.update(&buffer[..count]),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn binary_larger_than_uploads_is_refused() {
+        let left = rest(BINARY_BYTES_MAX, &[0; 1_000]).expect("the first chunk");
+        assert_eq!(left, BINARY_BYTES_MAX - 1_000);
+        assert!(rest(0, &[]).is_ok());
+        assert!(matches!(rest(999, &[0; 1_000]), Err(FetchError::Large)));
     }
 }

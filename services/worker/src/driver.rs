@@ -207,9 +207,7 @@ impl Driver {
         };
         let untried_max = self.shared.capacity.div_ceil(2 * self.shared.drivers());
         loop {
-            while !self.shared.held.load(Ordering::Relaxed)
-                && self.shared.in_flight() < self.shared.capacity
-            {
+            while !self.shared.held.load(Ordering::Relaxed) {
                 let has_place = untried < untried_max;
                 let Some(waiting) = self.take(has_place) else {
                     break;
@@ -235,17 +233,22 @@ impl Driver {
         self.environment.metrics.games_in_flight.set(games);
     }
 
-    /// Takes a game that may start. Games without questions to agents always may. Games with an
-    /// agent that never answered here may if there is a place for `untried` agents.
+    /// Takes a game that may start. Games of built-in agents may if the worker has a place, or if
+    /// their tournament has less than its share: slow games of others must not take all places. Games
+    /// with an agent that never answered here may if there is a place for `untried` agents.
     fn take(&mut self, untried: bool) -> Option<Waiting> {
         let shared = self.shared.clone();
         let mut queues = shared.waiting();
-        let taken = queues.take(self.index, |waiting, count| {
+        let has_place = shared.in_flight() < shared.capacity;
+        let taken = queues.take(self.index, has_place, |waiting, count| {
             let Waiting { lease, game } = waiting;
             let tournament = &lease.tournament;
             let Some(agents) = self.tournaments.get(&tournament.number) else {
                 return false;
             };
+            if !has_place {
+                return self.has_share(agents.shared().pooled()) && agents.is_native(game);
+            }
             game.attempts >= ATTEMPTS_MAX
                 || agents.is_native(game)
                 || agents.playing() < share(tournament, count, shared.capacity)
@@ -255,6 +258,12 @@ impl Driver {
         // While the queues are locked, so that no game is missing in the sum of both.
         shared.count_started(1);
         Some(taken)
+    }
+
+    /// True if a tournament with this many games in the pool has less than its share of the places.
+    fn has_share(&self, pooled: usize) -> bool {
+        let tournaments = self.tournaments.len();
+        tournaments > 1 && pooled < (self.shared.capacity / tournaments).max(1)
     }
 
     /// Makes the agents of a tournament on this driver. None of them starts before it is asked.
@@ -342,7 +351,9 @@ impl Driver {
     ) {
         let mut games = vec![game];
         let mut queues = self.shared.waiting();
-        while self.shared.in_flight() < self.shared.capacity
+        let pooled = tournament.shared().pooled();
+        while (self.shared.in_flight() < self.shared.capacity
+            || self.has_share(pooled + games.len()))
             && games.len() < POOLED
             && let Some(next) = queues.take_another(|next| {
                 Arc::ptr_eq(&next.lease, lease)

@@ -1,6 +1,6 @@
 //! `arena audit …`
 
-use arena_wire::v1;
+use arena_wire::{pages::Pages, v1};
 use clap::{Args, Subcommand};
 use serde_json::json;
 
@@ -71,11 +71,13 @@ impl ListArgs {
                 page_size: PAGE,
                 page_token: String::new(),
             };
+            let mut read = Pages::default();
             let unlisted = loop {
                 let page = client.list_differences(request.clone()).await?.into_inner();
+                let goes_on = read.goes_on(&page, page.differences.len(), &page.next_page_token)?;
                 rows.extend(page.differences.iter().map(row));
                 request.page_token = page.next_page_token;
-                if request.page_token.is_empty() {
+                if !goes_on {
                     break page.unlisted;
                 }
             };

@@ -12,6 +12,7 @@ use arena_access::Connection;
 use arena_report::units;
 use arena_wire::{
     limits::{self, Limit},
+    pages::Pages,
     v1::{self, Role, TokenInfo, TokenLimits, admin_service_client::AdminServiceClient},
 };
 use clap::{Args, Subcommand, ValueEnum};
@@ -243,15 +244,17 @@ impl ListArgs {
     async fn run(self) -> Outcome {
         let mut tokens = Vec::new();
         let mut page_token = String::new();
+        let mut read = Pages::default();
         loop {
             let request = v1::ListTokensRequest {
                 page_token,
                 ..Default::default()
             };
             let page = call(&self.access, async |admin| admin.list_tokens(request).await).await?;
+            let goes_on = read.goes_on(&page, page.tokens.len(), &page.next_page_token)?;
             tokens.extend(page.tokens);
             page_token = page.next_page_token;
-            if page_token.is_empty() {
+            if !goes_on {
                 break;
             }
         }

@@ -6,7 +6,7 @@ use arena_model::spec::Records;
 use arena_store::{Change as Stored, StoreError, TableState, VALUE_BYTES_MAX};
 use arena_wire::{
     limits,
-    v1::{self, TournamentState},
+    v1::{self, Role, TournamentState},
 };
 
 use super::{
@@ -155,10 +155,14 @@ impl Core {
         if self.draining() {
             return Err(Error::Draining);
         }
-        let mut attempt = 1;
-        while self.has_id(&plan.id(attempt + 1)) {
-            attempt += 1;
+        let mut newest = 1;
+        while self.has_id(&plan.id(newest + 1)) {
+            newest += 1;
         }
+        // Those of others do not stand between an owner and its own tournament.
+        let is_own = |attempt: &u32| self.owner_of(&plan.id(*attempt)) == Some(&*by.owner);
+        let own = (1..=newest).rev().find(is_own);
+        let attempt = own.filter(|_| by.role != Role::Admin).unwrap_or(newest);
         let latest = self.tournaments.get(&plan.id(attempt));
         let of_sealed = request.seed.starts_with(SEALED);
         if of_sealed
@@ -172,14 +176,19 @@ impl Core {
         }
         let attempt = match latest.map(|entry| entry.document.state()) {
             None if !self.has_id(&plan.id(attempt)) => attempt,
-            None if request.again => attempt + 1,
+            None if request.again => newest + 1,
             None => return Err(self.removed_before(&plan.id(attempt))),
             Some(TournamentState::Finished | TournamentState::Cancelled) if request.again => {
-                attempt + 1
+                newest + 1
             }
             Some(state) => {
                 let tournament = plan.id(attempt);
-                self.check_owner(&tournament, by)?;
+                if self.check_owner(&tournament, by).is_err() {
+                    if !request.again {
+                        return Err(Error::StartedByOther { id: tournament });
+                    }
+                    return self.create(plan, newest + 1, &request, by).await;
+                }
                 self.check_records(&tournament, plan.setup.hash_only)?;
                 let entry = self.entry(&tournament)?;
                 if state == TournamentState::Paused && !entry.is_to_be_accepted() {
@@ -202,6 +211,14 @@ impl Core {
             }
         };
         self.create(plan, attempt, &request, by).await
+    }
+
+    /// The owner of a tournament, which may have been removed.
+    fn owner_of(&self, id: &str) -> Option<&str> {
+        let entry = self.tournaments.get(id);
+        let owner = entry.map(|entry| &entry.document.owner);
+        let owner = owner.or_else(|| Some(&self.removed.get(id)?.owner));
+        owner.map(|owner| &**owner)
     }
 
     /// Fails if someone else started a tournament.

@@ -1,13 +1,14 @@
 //! Large answers that wait for their clients to read them. Their memory is limited.
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::VecDeque,
     future::poll_fn,
     pin::Pin,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     task::{Context, Poll},
 };
 
+use arena_telemetry::{PART_BYTES, UnreadAnswer, UnreadAnswers};
 use http_body::{Body as _, Frame, SizeHint};
 use tonic::{
     Status,
@@ -15,34 +16,15 @@ use tonic::{
     codegen::{Bytes, http},
 };
 
-/// Answers up to this size are not counted; larger ones are sent in parts of this size.
-const PART_BYTES: usize = 16 << 10;
-/// Maximum bytes of all large answers. If there are more, the oldest is given up.
-const BYTES_MAX: usize = 32 << 20;
-
 /// The large answers that are not sent yet.
 #[derive(Default)]
 pub(super) struct Answers {
-    unread: Mutex<Unread>,
-}
-
-#[derive(Default)]
-struct Unread {
-    last: u64,
-    bytes: usize,
-    answers: BTreeMap<u64, Bytes>,
+    unread: Arc<UnreadAnswers>,
 }
 
 impl Answers {
-    fn lock(&self) -> MutexGuard<'_, Unread> {
-        self.unread.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Counts an answer with one message, if it is large.
-    pub(super) async fn count(
-        self: &Arc<Self>,
-        answer: http::Response<Body>,
-    ) -> http::Response<Body> {
+    pub(super) async fn count(&self, answer: http::Response<Body>) -> http::Response<Body> {
         let (head, mut body) = answer.into_parts();
         // The message is there already; it is encoded now, so that its size is known.
         let mut frames = VecDeque::new();
@@ -55,7 +37,8 @@ impl Answers {
                 .map(Bytes::len);
             match frame.map(Frame::into_data) {
                 Ok(Ok(data)) if size > Some(PART_BYTES) && kept.is_none() => {
-                    kept = Some(self.keep(&data));
+                    // A copy, because a buffer may be larger than its content.
+                    kept = Some(self.unread.add(Bytes::copy_from_slice(&data)));
                     // All of the body is taken, because its buffer is as large as the message.
                     continue;
                 }
@@ -74,61 +57,12 @@ impl Answers {
         };
         http::Response::from_parts(head, Body::new(counted))
     }
-
-    fn keep(self: &Arc<Self>, data: &[u8]) -> Kept {
-        // A copy, because a buffer may be larger than its content.
-        let data = Bytes::copy_from_slice(data);
-        let mut unread = self.lock();
-        unread.last += 1;
-        let number = unread.last;
-        unread.bytes += data.len();
-        unread.answers.insert(number, data);
-        while unread.bytes > BYTES_MAX && unread.answers.len() > 1 {
-            if let Some((_, oldest)) = unread.answers.pop_first() {
-                unread.bytes -= oldest.len();
-            }
-        }
-        Kept {
-            answers: Arc::clone(self),
-            number,
-            sent: 0,
-        }
-    }
-}
-
-/// An answer among those that are not sent yet.
-struct Kept {
-    answers: Arc<Answers>,
-    number: u64,
-    sent: usize,
-}
-
-impl Kept {
-    /// The next part and whether it is the last one. None if the answer was given up.
-    fn next(&mut self) -> Option<(Bytes, bool)> {
-        let unread = self.answers.lock();
-        let data = unread.answers.get(&self.number)?;
-        let end = data.len().min(self.sent + PART_BYTES);
-        // A copy, because a part that is not sent must not hold the whole.
-        let part = Bytes::copy_from_slice(&data[self.sent..end]);
-        self.sent = end;
-        Some((part, end == data.len()))
-    }
-}
-
-impl Drop for Kept {
-    fn drop(&mut self) {
-        let mut unread = self.answers.lock();
-        if let Some(data) = unread.answers.remove(&self.number) {
-            unread.bytes -= data.len();
-        }
-    }
 }
 
 /// An answer whose message was encoded.
 struct Counted {
     /// A large message,
-    kept: Option<Kept>,
+    kept: Option<UnreadAnswer>,
     /// other frames that were taken from the body,
     frames: VecDeque<Result<Frame<Bytes>, Status>>,
     /// and all others.
@@ -144,7 +78,7 @@ impl http_body::Body for Counted {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
         if let Some(kept) = &mut self.kept {
-            let Some((part, is_last)) = kept.next() else {
+            let Some((part, is_last)) = kept.next_part() else {
                 self.kept = None;
                 self.frames.clear();
                 return Poll::Ready(Some(Err(Status::resource_exhausted(
@@ -181,9 +115,11 @@ async fn next(body: &mut Body) -> Option<Result<Frame<Bytes>, Status>> {
 
 #[cfg(test)]
 mod tests {
+    use arena_telemetry::UNREAD_BYTES_MAX;
+
     use super::*;
 
-    async fn answer(answers: &Arc<Answers>, bytes: usize) -> Body {
+    async fn answer(answers: &Answers, bytes: usize) -> Body {
         let data = Bytes::from(vec![7; bytes]);
         let buffer = Arc::new(());
         let whole = Whole(Some(data), Arc::clone(&buffer));
@@ -223,8 +159,8 @@ mod tests {
 
     #[tokio::test]
     async fn oldest_unread_answer_is_given_up() {
-        let answers = Arc::new(Answers::default());
-        let size = BYTES_MAX / 4;
+        let answers = Answers::default();
+        let size = UNREAD_BYTES_MAX / 4;
         let small = answer(&answers, PART_BYTES).await;
         let first = answer(&answers, size).await;
         let second = answer(&answers, size).await;
@@ -234,11 +170,10 @@ mod tests {
         }
         assert_eq!(read(second).await.expect("all of it"), size);
         assert_eq!(read(small).await.expect("all of it"), PART_BYTES);
-        let huge = answer(&answers, 2 * BYTES_MAX).await;
+        let huge = answer(&answers, 2 * UNREAD_BYTES_MAX).await;
         let status = read(first).await.expect_err("too many others");
         assert_eq!(status.code(), tonic::Code::ResourceExhausted);
-        assert_eq!(read(huge).await.expect("alone"), 2 * BYTES_MAX);
-        let unread = answers.lock();
-        assert_eq!((unread.bytes, unread.answers.len()), (0, 0));
+        assert_eq!(read(huge).await.expect("alone"), 2 * UNREAD_BYTES_MAX);
+        assert_eq!(answers.unread.size(), (0, 0));
     }
 }

@@ -9,7 +9,7 @@ use std::{
 
 use arena_store::StoreError;
 use arena_wire::{
-    limits,
+    limits::{self, BINARY_BYTES_MAX},
     v1::{self, Role, upload_binary_request::Part},
 };
 use tokio::{
@@ -26,9 +26,6 @@ use crate::{
     handle::{CHUNK_TIMEOUT, Handle},
     messages::Caller,
 };
-
-/// Maximum size of a binary, in bytes.
-const BINARY_BYTES_MAX: u64 = 1 << 30;
 
 /// Receives a binary.
 pub(super) async fn upload(

@@ -17,7 +17,7 @@ use tonic::{
 };
 
 use super::waiting::{Place, REQUEST_BYTES, Waiting};
-use crate::{door::StreamPlace, error::Error};
+use crate::{door::StreamPlace, error::Error, usage::OpenRequest};
 
 /// Maximum time until a request has arrived.
 pub(super) const READ_MAX: Duration = Duration::from_secs(30);
@@ -31,6 +31,7 @@ pub(super) struct Permitted {
     pub(super) ended: Pin<Box<dyn Future<Output = Error> + Send>>,
     /// The place of the stream.
     pub(super) place: Option<StreamPlace>,
+    pub(super) _open: Option<OpenRequest>,
 }
 
 impl http_body::Body for Permitted {

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
+use arena_model::printable_line;
 use arena_wire::{
     networks::{AgentNetworks, causes, is_of_agent},
     v1::{self, agent_service_client::AgentServiceClient, agent_setup::Source},
@@ -57,7 +58,10 @@ pub(super) async fn ask(plan: &Plan, agents: &Agents) -> Result<Vec<String>, Err
 }
 
 fn change(registered: &v1::DescribeResponse, now: &v1::DescribeResponse) -> String {
-    let program = |it: &v1::DescribeResponse| format!("\"{} {}\"", it.name, it.version);
+    let program = |it: &v1::DescribeResponse| {
+        let [name, version] = [&it.name, &it.version].map(|it| printable_line(it));
+        format!("\"{name} {version}\"")
+    };
     let (before, after) = (program(registered), program(now));
     if before == after {
         format!("{after} offers other bots or options than at its registration")

@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use arena_telemetry::{Series, TournamentGauges, TournamentSeries, catalogue};
+use arena_telemetry::{MAX_AGENTS, Series, TournamentGauges, TournamentSeries, catalogue};
 use arena_wire::v1::{self, TournamentState};
 use tokio::sync::Mutex;
 
@@ -53,8 +53,9 @@ struct Computed {
     first_seat: v1::SeatStanding,
     /// Deviating workers, and refuted games.
     unsound: [u64; 2],
-    /// Series of each agent.
+    /// Series of the first agents; the others have none.
     agents: Arc<[Series]>,
+    agents_left_out: usize,
 }
 
 impl Kept {
@@ -103,6 +104,7 @@ impl Figures {
             Some(TournamentSeries {
                 own: own(now, of),
                 agents: Arc::clone(&of.agents),
+                agents_left_out: of.agents_left_out,
             })
         });
         self.gauges.show(shown.collect());
@@ -123,7 +125,10 @@ impl Figures {
                         .map_or(0, |audits| audits.refuted + audits.contradicted),
                 ],
                 first_seat: standings.seats.first().copied().unwrap_or_default(),
-                agents: standings.agents.iter().map(|it| agent(now, it)).collect(),
+                agents: { standings.agents.iter().take(MAX_AGENTS) }
+                    .map(|it| agent(now, it))
+                    .collect(),
+                agents_left_out: standings.agents.len().saturating_sub(MAX_AGENTS),
             }),
             Err(Error::Draining) => None,
             Err(error) => {

@@ -8,19 +8,19 @@ use std::{
     time::Duration,
 };
 
-use arena_telemetry::{CoordinatorMetrics, Denied, FORBIDDEN, Permit, Reading, grpc_code};
+use arena_telemetry::{CoordinatorMetrics, Denied, Permit, Reading, grpc_code};
 use arena_wire::reasons;
 use tokio::time::Instant;
 use tonic::{
-    Code, Status,
+    Status,
     body::Body,
     codegen::{Service, http},
 };
-use tonic_types::StatusExt;
 
 use super::{
     answers::Answers,
     bodies::{Bounded, Permitted},
+    calls::{ABANDONED_MAX, Call, to_the_end},
     deadlines::Deadlines,
     malformed::with_reason,
     refusals::Refusals,
@@ -31,7 +31,7 @@ use crate::{
     accept::Peer,
     door::{Admission, Door, Refusal, role_name},
     error::Error,
-    shares::ConnectionShares,
+    shares::{ConnectionShares, Shares},
     trail::{Event, Trail},
 };
 
@@ -48,10 +48,12 @@ const REPLAY: &str = "/arena.v1.WorkerService/Replay";
 const UPLOAD: &str = "/arena.v1.CoordinatorService/UploadBinary";
 /// Prefix of the methods of workers, which have small requests.
 const WORKER_METHODS: &str = "/arena.v1.WorkerService/";
+/// The only recorded method that changes nothing.
+const PLAN: &str = "/arena.v1.CoordinatorService/PlanTournament";
 /// Methods whose requests contain a spec, a description or a board.
 const LARGE_METHODS: [&str; 5] = [
     REPLAY,
-    "/arena.v1.CoordinatorService/PlanTournament",
+    PLAN,
     "/arena.v1.CoordinatorService/StartTournament",
     "/arena.v1.CoordinatorService/RegisterAgent",
     "/arena.v1.CoordinatorService/RegisterRuleset",
@@ -79,12 +81,14 @@ pub(crate) struct Gate {
     reports: Arc<Reports>,
     /// Requests that wait for the rest of their messages: of known callers, and of others.
     waiting: [Arc<Waiting>; 2],
-    answers: Arc<Answers>,
+    answers: Answers,
     deadlines: Deadlines,
-    refusals: Refusals,
+    pub(super) refusals: Refusals,
+    /// Calls that go on although their clients left.
+    pub(super) abandoned: Shares,
     /// Time of the last warning about refused requests, and their number since.
     warned: Mutex<(Option<Instant>, u64)>,
-    metrics: Arc<CoordinatorMetrics>,
+    pub(super) metrics: Arc<CoordinatorMetrics>,
 }
 
 impl Gate {
@@ -103,9 +107,10 @@ impl Gate {
             connections: ConnectionShares::new((connections_max / OWNERS).max(OWN_CONNECTIONS_MIN)),
             waiting: WAITING_MAX.map(Waiting::new),
             reports: Reports::new(games_max, Arc::clone(&metrics)),
-            answers: Arc::default(),
+            answers: Answers::default(),
             deadlines,
             refusals: Refusals::default(),
+            abandoned: Shares::new(ABANDONED_MAX),
             warned: Mutex::default(),
             metrics,
         })
@@ -193,27 +198,8 @@ async fn late(deadline: Option<Duration>) -> Duration {
     }
 }
 
-/// The reason in the headers of a failure.
-fn reason_of(headers: &http::HeaderMap) -> String {
-    let info = Status::from_header_map(headers).and_then(|it| it.get_details_error_info());
-    info.map(|info| info.reason).unwrap_or_default()
-}
-
-/// True if a caller is at fault, and not the time of its call.
-fn is_wrong(code: Code) -> bool {
-    use Code::{FailedPrecondition, InvalidArgument, NotFound, PermissionDenied, Unauthenticated};
-    [
-        FailedPrecondition,
-        InvalidArgument,
-        NotFound,
-        PermissionDenied,
-        Unauthenticated,
-    ]
-    .contains(&code)
-}
-
 /// The last part of a path.
-fn method_name(path: &str) -> String {
+pub(super) fn method_name(path: &str) -> String {
     path.rsplit('/').next().unwrap_or_default().to_owned()
 }
 
@@ -268,10 +254,22 @@ where
             && !principal.is_anonymous()
             && let Err(error) = peer.served(&principal, &self.gate.connections)
         {
-            let refusal = Status::from(error);
+            let error = Box::new(error);
+            let (actor, role) = (Arc::clone(&principal.actor), principal.role);
+            if peer.is_first_refusal() {
+                metrics.connections_refused.inc();
+            }
+            let refusal = Refusal {
+                error,
+                by: Some((actor, role)),
+            };
+            let address = peer.address.map(|it| it.to_string()).unwrap_or_default();
+            self.gate.refused(&refusal, &path, address);
+            let refusal = Status::from(*refusal.error);
             metrics.grpc_request(&path, refusal.code() as i32);
             return Box::pin(async { Ok(refusal.into_http()) });
         }
+        let open = peer.as_ref().map(Peer::open);
         let peer = peer.and_then(|peer| peer.address);
         let gate = Arc::clone(&self.gate);
         request.extensions_mut().insert(principal.clone());
@@ -303,15 +301,25 @@ where
         }
         let deadline = (gate.deadlines)(&path);
         let answering = self.inner.call(request);
-        Box::pin(async move {
+        let is_worker = path.starts_with(WORKER_METHODS);
+        let is_counted = !is_worker || path == REPLAY;
+        // A plan changes nothing, and takes long.
+        let goes_on = is_recorded && path != PLAN;
+        let call = Call::new(
+            Arc::clone(&gate),
+            path,
+            principal.clone(),
+            peer,
+            [is_recorded, is_worker],
+        );
+        let (by, gate) = (principal.clone(), Arc::clone(&self.gate));
+        let answer = async move {
             let permitted = async {
                 match counted {
                     Some(counted) => counted.await,
                     None => Ok(()),
                 }
             };
-            let is_worker = path.starts_with(WORKER_METHODS);
-            let recorded = (is_recorded || is_worker).then(|| (principal.clone(), peer));
             let mut ended = Box::pin(principal.ended());
             let answer = match permitted.await {
                 Ok(()) => tokio::select! {
@@ -327,49 +335,27 @@ where
             };
             drop(admitted);
             let answer = match answer {
-                Ok(response) if streams => {
-                    Ok(response.map(|body| Body::new(Permitted { body, ended, place })))
-                }
+                Ok(response) if streams => Ok(response.map(|body| {
+                    Body::new(Permitted {
+                        body,
+                        ended,
+                        place,
+                        _open: open,
+                    })
+                })),
                 // Other answers to workers are small.
-                Ok(response) if !is_worker || path == REPLAY => {
-                    Ok(gate.answers.count(response).await)
-                }
+                Ok(response) if is_counted => Ok(gate.answers.count(response).await),
                 other => other,
             };
             if let Ok(response) = &answer {
-                // Errors are in the headers; a stream that has started counts as answered.
-                let status = response.headers().get("grpc-status");
-                let code = status.map_or(Code::Ok, |code| Code::from_bytes(code.as_bytes()));
-                let reason = reason_of(response.headers());
-                if FORBIDDEN.contains(&&*reason) {
-                    metrics.request_refused(&reason);
-                }
-                metrics.grpc_request(&path, code as i32);
-                if let Some((by, peer)) = recorded {
-                    let event = Event {
-                        actor: by.actor.to_string(),
-                        role: role_name(by.role).to_owned(),
-                        peer: peer.map(|peer| peer.to_string()),
-                        method: method_name(&path),
-                        target: by.target(),
-                        detail: by.detail(),
-                        outcome: format!("{code:?}"),
-                        code: grpc_code(code as i32).to_owned(),
-                        reason,
-                        ..Event::default()
-                    };
-                    // Failures are counted. Workers call often, so only what they must not do is recorded.
-                    let events = match is_recorded {
-                        true if code == Code::Ok => vec![event],
-                        false if !is_wrong(code) => Vec::new(),
-                        _ => gate.refusals.add(event, Instant::now()),
-                    };
-                    events
-                        .into_iter()
-                        .for_each(|event| gate.trail.record(event));
-                }
+                call.answered(response);
             }
             answer
-        })
+        };
+        let gate = Arc::clone(&self.gate);
+        match goes_on {
+            true => Box::pin(async move { to_the_end(&gate, &by, answer).await }),
+            false => Box::pin(answer),
+        }
     }
 }

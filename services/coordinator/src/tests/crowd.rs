@@ -1,11 +1,17 @@
 //! Limits on connections and messages.
 
-use std::io::{ErrorKind, Read as _};
+use std::{
+    io::{ErrorKind, Read as _},
+    time::Duration,
+};
 
 use arena_access::{Bearer, Connection, Token};
 use arena_wire::{
     reasons,
-    v1::{self, Role, coordinator_service_client::CoordinatorServiceClient},
+    v1::{
+        self, Role, coordinator_service_client::CoordinatorServiceClient,
+        worker_service_client::WorkerServiceClient,
+    },
 };
 use tokio::{io::AsyncReadExt as _, net::TcpStream};
 use tonic::Code;
@@ -13,8 +19,11 @@ use tonic::Code;
 use super::{
     door::Guarded,
     fixture::{Fixture, SPEC, memory, options, refused, won},
+    limits::requests::metrics,
 };
 use crate::Options;
+
+type User = CoordinatorServiceClient<Connection>;
 
 fn address(arena: &Fixture) -> String {
     arena.url.trim_start_matches("http://").to_owned()
@@ -112,10 +121,89 @@ async fn connections_of_one_token_leave_room_for_others() {
         open.push(user);
     }
     assert_eq!(served, 40 / 4);
+    let page = metrics(&arena).await;
+    assert!(
+        page.contains("\narena_connections_refused_total 40\n"),
+        "{page}"
+    );
     assert_eq!(list(&other).await.1.map_err(|status| status.code()), Ok(()));
     // A connection that ends leaves its part to another one of its token.
     drop(open);
     while list(&published).await.1.is_err() {}
+}
+
+/// Number of connections.
+async fn connections(arena: &Guarded) -> u64 {
+    let page = metrics(arena).await;
+    let value = page
+        .lines()
+        .find_map(|it| it.strip_prefix("arena_connections "));
+    value.expect("a gauge").parse().expect("a number")
+}
+
+/// Opens this many connections with a token, each with a request.
+async fn open(arena: &Guarded, token: &Token, number: usize) -> Vec<User> {
+    let mut users = Vec::new();
+    for _ in 0..number {
+        let bearer = Bearer::of_token(token.clone());
+        let connection = Connection::new(arena.arena.channel().await, bearer);
+        let mut user = CoordinatorServiceClient::new(connection);
+        let listed = user.list_agents(v1::ListAgentsRequest::default()).await;
+        listed.expect("permitted");
+        users.push(user);
+    }
+    users
+}
+
+async fn wait_for_closed(arena: &Guarded, left: u64) {
+    for _ in 0..600 {
+        if connections(arena).await <= left {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    panic!("connections stay");
+}
+
+#[tokio::test]
+async fn connections_of_revoked_token_are_closed() {
+    let arena = Guarded::new().await;
+    let token = arena.create(Role::Viewer).await;
+    let before = connections(&arena).await;
+    let mut users = open(&arena, &token, 8).await;
+    arena.revoke(&token).await;
+    wait_for_closed(&arena, before).await;
+    let again = users[0].list_agents(v1::ListAgentsRequest::default()).await;
+    refused(again, Code::Unauthenticated, reasons::TOKEN_REVOKED);
+}
+
+#[tokio::test]
+async fn idle_connections_are_closed_and_made_again() {
+    let options = Options {
+        idle_max: Duration::from_millis(100),
+        ..options(memory())
+    };
+    let arena = Guarded::with(options, Token::draw().expect("random numbers")).await;
+    let worker = arena.create(Role::Worker).await;
+    let mut worker = WorkerServiceClient::new(arena.connection(&worker));
+    let join = v1::JoinRequest {
+        name: "one".to_owned(),
+        capacity: 1,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        record_version: arena_model::RECORD_VERSION,
+        ..Default::default()
+    };
+    let _stays = worker.join(join).await.expect("it joins");
+    let token = arena.create(Role::Viewer).await;
+    let before = connections(&arena).await;
+    let users = open(&arena, &token, 8).await;
+    wait_for_closed(&arena, before).await;
+    for mut user in users {
+        let again = user.list_agents(v1::ListAgentsRequest::default()).await;
+        again.expect("over a new connection");
+    }
+    let page = metrics(&arena).await;
+    assert!(page.contains("\narena_workers 1\n"), "{page}");
 }
 
 #[tokio::test]

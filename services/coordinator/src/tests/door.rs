@@ -77,7 +77,7 @@ impl Guarded {
         self.try_create(of_role(role), 0).await.expect("created")
     }
 
-    async fn revoke(&self, token: &Token) {
+    pub(super) async fn revoke(&self, token: &Token) {
         let request = v1::RevokeTokenRequest { id: token.id() };
         self.admin().revoke_token(request).await.expect("revoked");
     }
@@ -113,7 +113,26 @@ async fn submitter_changes_only_its_own() {
         request_id: String::new(),
         ..start()
     };
-    no(other.start_tournament(started).await.map(drop));
+    let taken = other.start_tournament(started.clone()).await;
+    let error = refused(taken, Code::PermissionDenied, reasons::NOT_OWNER);
+    assert!(error.contains("--again"), "{error}");
+    let again = v1::StartTournamentRequest {
+        again: true,
+        ..started.clone()
+    };
+    let own = other.start_tournament(again).await.expect("its own");
+    let own = own.into_inner().tournament.expect("a tournament");
+    assert_ne!(own.tournament_id, id);
+    // From then on, each finds its own.
+    for (user, id) in [(&mut other, &own.tournament_id), (&mut owner, &id)] {
+        let found = user
+            .start_tournament(started.clone())
+            .await
+            .expect("its own");
+        let found = found.into_inner();
+        assert!(!found.created);
+        assert_eq!(found.tournament.expect("it").tournament_id, *id);
+    }
     // The answer to another one's request is not shown either.
     let stolen = other.start_tournament(start()).await;
     refused(stolen, Code::InvalidArgument, reasons::REQUEST_ID_CONFLICT);

@@ -1,7 +1,7 @@
 //! What a token may use.
 
 mod demands;
-mod requests;
+pub(super) mod requests;
 mod uploads;
 
 pub(super) use requests::metrics;

@@ -78,3 +78,49 @@ async fn changes_and_forged_calls_are_in_the_trail() {
     ];
     assert_eq!(events.collect::<Vec<_>>(), expected);
 }
+
+#[tokio::test]
+async fn changes_of_clients_that_left_are_in_the_trail() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let options = Options {
+        events: Some(folder.path().to_owned()),
+        ..options(memory())
+    };
+    let arena = Guarded::with(options, Token::draw().expect("random numbers")).await;
+    let mut user = arena.user(&arena.admin);
+    for number in 0..200 {
+        let agent = v1::Agent {
+            name: format!("mine-{number}"),
+            bot: "random".to_owned(),
+            source: Some(Source::Native(v1::NativeSource {})),
+            ..Default::default()
+        };
+        let request = v1::RegisterAgentRequest {
+            agent: Some(agent),
+            ..Default::default()
+        };
+        let mut leaves = user.clone();
+        let call = tokio::spawn(async move { leaves.register_agent(request).await });
+        for _ in 0..number % 40 {
+            tokio::task::yield_now().await;
+        }
+        call.abort();
+        let _ = call.await;
+    }
+    let request = v1::ListAgentsRequest {
+        page_size: 1_000,
+        ..Default::default()
+    };
+    let listed = user.list_agents(request).await.expect("a list");
+    let agents = listed.into_inner().agents.into_iter().map(|it| it.name);
+    let mut registered: Vec<String> = agents.filter(|it| it.starts_with("mine-")).collect();
+    arena.arena.stop().await;
+    assert!(!registered.is_empty());
+
+    let text = fs::read_to_string(folder.path().join("events.jsonl")).expect("lines");
+    for line in text.lines() {
+        let event: serde_json::Value = serde_json::from_str(line).expect("JSON");
+        registered.retain(|name| event["target"] != **name);
+    }
+    assert_eq!(registered, [""; 0], "without a trace");
+}

@@ -112,6 +112,7 @@ impl Active {
             alone,
             process,
             history: process.map(|_| self.history(question.seat)),
+            unwanted: &self.lease.job.unwanted,
         };
         let game = &*self.game;
         self.tournament.ask(agent, token, game, question, asked)

@@ -4,7 +4,7 @@ use std::{
     cell::{Cell, OnceCell, RefCell},
     iter,
     rc::Rc,
-    sync::Arc,
+    sync::{Arc, atomic::AtomicBool},
 };
 
 use arena_engine::{AnyGame, AnyMatch, Question};
@@ -119,6 +119,8 @@ pub(super) struct Asked<'a> {
     /// The process of a sticky agent, and what it is sent.
     pub(super) process: Option<usize>,
     pub(super) history: Option<History>,
+    /// True if the answer is not wanted any more.
+    pub(super) unwanted: &'a Arc<AtomicBool>,
 }
 
 /// The agents of a game in play, until it is dropped.
@@ -331,6 +333,7 @@ impl TournamentAgents {
             alone,
             process,
             history,
+            unwanted,
         } = asked;
         let agent = self.agent(index);
         if !agent.is_asked.replace(true) {
@@ -354,7 +357,7 @@ impl TournamentAgents {
             }
             Reached::Native(client) => {
                 let mut client = client.borrow_mut();
-                Some(client.ask(token, game, question, allowance))
+                Some(client.ask(token, game, question, allowance, unwanted.clone()))
             }
             Reached::Nowhere => {
                 let name = self.context().agent_name(index);

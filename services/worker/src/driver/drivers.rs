@@ -41,6 +41,7 @@ struct Tournament {
 pub(crate) struct Drivers {
     environment: Environment,
     pub(super) shared: Arc<Shared>,
+    pool: Arc<Pool>,
     tournaments: BTreeMap<String, Tournament>,
     /// Number of tournaments so far.
     count: u64,
@@ -184,6 +185,7 @@ impl Drivers {
         let this = Self {
             environment,
             shared,
+            pool,
             tournaments: BTreeMap::new(),
             count: 0,
             leases: BTreeMap::new(),
@@ -344,9 +346,24 @@ impl Drivers {
         taken.filter(|taken| taken.decisions > 0).collect()
     }
 
-    /// Tournaments whose agents have no time for more games.
+    /// Tournaments whose agents have no time for more games, or whose jobs in the pool are stuck.
     pub(crate) fn sated_tournaments(&self) -> Vec<String> {
-        self.shared.waiting().sated_tournaments()
+        let mut sated = self.shared.waiting().sated_tournaments();
+        for stuck in self.stuck() {
+            let id = stuck.context().tournament_id();
+            if !sated.iter().any(|it| it == id) {
+                sated.push(id.to_owned());
+            }
+        }
+        sated
+    }
+
+    /// Tournaments whose jobs in the pool do not end, while many wait.
+    pub(super) fn stuck(&self) -> Vec<&Arc<SharedTournament>> {
+        let tournaments = self.tournaments.values().map(|it| &it.shared);
+        tournaments
+            .filter(|it| self.pool.is_stuck(it.number))
+            .collect()
     }
 
     /// Waits for results and takes those that are there. The future may be dropped.

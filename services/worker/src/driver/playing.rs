@@ -1,5 +1,7 @@
 //! The games as the protocol sees them.
 
+use std::sync::Arc;
+
 use tokio::time::Instant;
 
 use super::{Command, drivers::Drivers, lease::Lease};
@@ -17,7 +19,10 @@ impl Playing for Drivers {
     }
 
     fn sated(&self) -> usize {
-        self.shared.waiting().sated()
+        let stuck = self.stuck();
+        let pooled: usize = stuck.iter().map(|it| it.pooled()).sum();
+        let is_stuck = |it: &_| stuck.iter().any(|stuck| Arc::ptr_eq(stuck, it));
+        pooled + self.shared.waiting().sated(is_stuck)
     }
 
     fn progress(&mut self) -> Vec<Progress> {

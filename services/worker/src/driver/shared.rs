@@ -116,7 +116,7 @@ impl SharedTournament {
         let context = Arc::new(context);
         Self {
             number,
-            runner: NativeRunner::new(context.clone(), metrics.clone()),
+            runner: NativeRunner::new(number, context.clone(), metrics.clone()),
             context,
             drivers,
             active: AtomicUsize::new(1),
@@ -185,6 +185,11 @@ impl SharedTournament {
 
     pub(super) fn count_played(&self) {
         self.playing.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    /// Games in the pool.
+    pub(super) fn pooled(&self) -> usize {
+        self.runner.pooled()
     }
 
     /// This many decisions were made.

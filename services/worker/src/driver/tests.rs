@@ -219,6 +219,40 @@ async fn new_agent_starts_few_games() {
     );
 }
 
+#[tokio::test]
+async fn dropped_game_ends_the_search_of_its_bot() {
+    let local = LocalSet::new();
+    let _local = local.enter();
+    let mut worker = Worker::new();
+    for seats in [[SEARCHES, SEARCHES], [SEARCHES, FAR]] {
+        let searches = worker.assign(1, seats).expect("a job");
+        worker.drivers.end_lease(1);
+        worker.obey();
+        // Otherwise, it searches for as long as a move may take.
+        searches();
+        let is_dropped = match worker.driver.events.try_recv().expect("an event") {
+            Event::Games { reports, .. } => reports.is_empty(),
+            Event::Answers(answers) => matches!(answers[..], [(_, DecisionResult::Void(_))]),
+            _ => false,
+        };
+        assert!(is_dropped, "{seats:?}");
+    }
+}
+
+#[tokio::test]
+async fn slow_bots_take_no_places_of_other_tournaments() {
+    let local = LocalSet::new();
+    let _local = local.enter();
+    let mut worker = Worker::new();
+    let other = worker.drivers.add_tournament(setup("other", 1), None);
+    other.expect("a tournament");
+    worker.lease("cup", 1, games([SEARCHES, SEARCHES], 100));
+    assert_eq!(worker.in_flight(), 64, "all places");
+    worker.lease("other", 2, games([SEARCHES, SEARCHES], 40));
+    assert_eq!(worker.in_flight(), 64 + 32, "its share");
+    assert_eq!(worker.drivers.sated(), 0, "they may have time");
+}
+
 /// Games of these seats.
 fn games(seats: [u32; 2], count: u64) -> Vec<v1::GameAssignment> {
     let game = |index| v1::GameAssignment {

@@ -81,10 +81,12 @@ impl WaitingGames {
     }
 
     /// Takes a game that may start on a driver, of the next tournament that has one. The driver
-    /// decides with `may_start`, which also gets the number of games that wait.
+    /// decides with `may_start`, which also gets the number of games that wait. If the worker has no
+    /// place, games that may not start show nothing about their agents.
     pub(super) fn take(
         &mut self,
         driver: usize,
+        has_place: bool,
         may_start: impl Fn(&Waiting, usize) -> bool,
     ) -> Option<Waiting> {
         for _ in 0..self.queues.len() {
@@ -99,7 +101,7 @@ impl WaitingGames {
             let mut looked = queue.games.iter().take(LOOK);
             match looked.position(|it| may_start(it, waiting)) {
                 Some(place) => return queue.games.remove(place),
-                None if waiting > 0 => queue.blocked |= 1 << driver,
+                None if waiting > 0 && has_place => queue.blocked |= 1 << driver,
                 None => {}
             }
         }
@@ -134,9 +136,11 @@ impl WaitingGames {
             .flat_map(|queue| queue.games)
     }
 
-    /// Number of games of tournaments whose agents have no time for more games.
-    pub(super) fn sated(&self) -> usize {
-        let sated = self.queues.iter().filter(|queue| queue.is_sated());
+    /// Number of games of tournaments whose agents have no time for more games, or whose jobs in
+    /// the pool are stuck.
+    pub(super) fn sated(&self, is_stuck: impl Fn(&Arc<SharedTournament>) -> bool) -> usize {
+        let sated = |queue: &&Queue| queue.is_sated() || is_stuck(&queue.tournament);
+        let sated = self.queues.iter().filter(sated);
         sated.map(|queue| queue.games.len()).sum()
     }
 

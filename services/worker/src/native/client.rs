@@ -1,7 +1,7 @@
 //! The driver's client of one built-in agent, in games whose other seats are elsewhere.
 
 use std::{
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, atomic::AtomicBool},
     time::Instant,
 };
 
@@ -35,6 +35,8 @@ pub(super) struct Asked {
     pub(super) token: Token,
     pub(super) question: Question,
     pub(super) allowance: Allowance,
+    /// True if the answer is not wanted any more.
+    pub(super) unwanted: Arc<AtomicBool>,
     /// End of position and legal actions.
     pub(super) position: usize,
     pub(super) legal: usize,
@@ -83,6 +85,7 @@ impl NativeClient {
         game: &dyn AnyMatch,
         question: Question,
         allowance: Allowance,
+        unwanted: Arc<AtomicBool>,
     ) -> Arc<PlyCounter> {
         let waiting = &mut self.waiting;
         waiting.since.get_or_insert_with(Instant::now);
@@ -92,6 +95,7 @@ impl NativeClient {
             token,
             question,
             allowance,
+            unwanted,
             position: waiting.positions.len(),
             legal: waiting.legal.len(),
         });
@@ -106,9 +110,10 @@ impl NativeClient {
         }
         let questions = std::mem::take(&mut self.waiting);
         let (agent, runner) = (self.agent, self.runner.clone());
+        let number = runner.number;
         let (load, events) = (self.load.clone(), events.clone());
         lock(&load).open += asked;
-        pool.add(true, move || {
+        pool.add(number, true, move || {
             let start = Instant::now();
             let answers = runner.answer(agent, &questions);
             let mut load = lock(&load);

@@ -106,6 +106,7 @@ impl<'a> Games<'a> {
             let (of_lease, others) = over.into_iter().partition(|&(it, _)| it == lease);
             let of_lease: Vec<(u64, Option<v1::GameReport>)> = of_lease;
             over = others;
+            self.runner.count_over(of_lease.len());
             // Without a driver, nothing waits for them.
             let _ = self.events.send(Event::Games {
                 tournament: self.runner.context.tournament_id().to_owned(),

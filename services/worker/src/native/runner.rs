@@ -6,7 +6,7 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
         Arc, Mutex,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
 };
 
@@ -30,9 +30,13 @@ use crate::{
 const CHUNK: usize = 4;
 /// The built-in bots of a tournament, one set for each thread that needs one.
 pub(crate) struct NativeRunner {
+    /// The number of the tournament, whose jobs share a queue of the pool.
+    pub(super) number: u64,
     pub(super) context: Arc<TournamentContext>,
     metrics: Arc<WorkerMetrics>,
     idle: Mutex<Vec<Box<dyn BotPool>>>,
+    /// Games in the pool.
+    pooled: AtomicUsize,
     feed: Mutex<Feed>,
 }
 
@@ -100,11 +104,17 @@ impl PlyCounter {
 }
 
 impl NativeRunner {
-    pub(crate) fn new(context: Arc<TournamentContext>, metrics: Arc<WorkerMetrics>) -> Arc<Self> {
+    pub(crate) fn new(
+        number: u64,
+        context: Arc<TournamentContext>,
+        metrics: Arc<WorkerMetrics>,
+    ) -> Arc<Self> {
         Arc::new(Self {
+            number,
             context,
             metrics,
             idle: Mutex::default(),
+            pooled: AtomicUsize::new(0),
             feed: Mutex::default(),
         })
     }
@@ -117,6 +127,7 @@ impl NativeRunner {
         job: &PoolJob,
         games: Vec<v1::GameAssignment>,
     ) -> Vec<Arc<PlyCounter>> {
+        self.pooled.fetch_add(games.len(), Ordering::Relaxed);
         if self.context.has_package() {
             return self.feed(pool, events, job, games);
         }
@@ -127,7 +138,7 @@ impl NativeRunner {
                 ..job.clone()
             };
             let (this, events, games) = (self.clone(), events.clone(), chunk.to_vec());
-            pool.add(false, move || {
+            pool.add(self.number, false, move || {
                 let (plies, games) = (job.plies.clone(), Games::of(&this, &events, job, games));
                 this.play(&plies, games);
             });
@@ -167,7 +178,7 @@ impl NativeRunner {
     fn add_player(self: &Arc<Self>, pool: &Arc<Pool>, events: &UnboundedSender<Event>) {
         let (this, events) = (self.clone(), events.clone());
         let of = Arc::downgrade(pool);
-        pool.add(false, move || {
+        pool.add(self.number, false, move || {
             this.play(&PlyCounter::default(), Games::fed(&this, &events));
             // Other work of the pool comes in between.
             let mut feed = lock(&this.feed);
@@ -179,6 +190,16 @@ impl NativeRunner {
                 None => feed.players -= 1,
             }
         });
+    }
+
+    /// Games in the pool.
+    pub(crate) fn pooled(&self) -> usize {
+        self.pooled.load(Ordering::Relaxed)
+    }
+
+    /// This many games in the pool are over.
+    pub(super) fn count_over(&self, games: usize) {
+        self.pooled.fetch_sub(games, Ordering::Relaxed);
     }
 
     pub(super) fn take_fed(&self) -> Option<Taken> {

@@ -333,7 +333,7 @@ impl<G: Game> BotPool for Seated<G> {
                 tracing::info!(agent, "{}: asking again", message());
             };
             let start = Instant::now();
-            let ask = || time_limit.ask(None, choose, again);
+            let ask = || time_limit.ask(Some(&asked.unwanted), choose, again);
             let result = match rules::watched(ask) {
                 Err(failure) => DecisionResult::Void(failure),
                 Ok(Ok((chosen, spent))) => {

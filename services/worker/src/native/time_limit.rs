@@ -5,7 +5,7 @@
 //! alone.
 
 use std::{
-    cell::Cell,
+    cell::{Cell, OnceCell},
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
@@ -24,7 +24,7 @@ pub(super) struct TimeLimit {
     limit: Duration,
     /// The question is asked alone, and timed.
     strict: bool,
-    /// Time without a core does not count.
+    /// The result has the time without a core, which never counts.
     is_clock: bool,
 }
 
@@ -74,8 +74,12 @@ impl TimeLimit {
     ) -> Result<(Chosen, Option<Spent>), Stopped> {
         let is_unwanted = || unwanted.is_some_and(|unwanted| unwanted.load(Ordering::Relaxed));
         let since = Cell::new(self.strict.then(Instant::now));
-        let thread = { self.is_clock }.then(Thread::start);
-        let queued = || thread.as_ref().map_or(Duration::ZERO, Thread::waited);
+        // Threads may be more than cores: the pool runs additional ones while jobs are long.
+        let thread = OnceCell::new();
+        if self.strict || self.is_clock {
+            let _ = thread.set(Thread::start());
+        }
+        let queued = || thread.get().map_or(Duration::ZERO, Thread::waited);
         let excused = rules::excused();
         // What the processes of a package did is not the time of the bot.
         let took = |start: Instant| {
@@ -86,6 +90,7 @@ impl TimeLimit {
         let over = || {
             let start = since.get().unwrap_or_else(Instant::now);
             since.set(Some(start));
+            thread.get_or_init(Thread::start);
             is_late(took(start)) || is_unwanted()
         };
         let chosen = choose(Stop::when(&over));
@@ -95,7 +100,7 @@ impl TimeLimit {
             Some(start) => match took(start) {
                 took if is_late(took) => Err(Stopped::Late),
                 took => {
-                    let queued = queued();
+                    let queued = { self.is_clock }.then(queued).unwrap_or_default();
                     Ok((chosen, Some(Spent { took, queued })))
                 }
             },

@@ -2,7 +2,10 @@
 
 use arena_model::printable_line;
 use arena_report::units;
-use arena_wire::v1::{self, agent::Source};
+use arena_wire::{
+    pages::Pages,
+    v1::{self, agent::Source},
+};
 use clap::Args;
 use itertools::Itertools;
 use serde_json::json;
@@ -56,15 +59,17 @@ impl ListArgs {
 async fn list(client: &mut Client, format: Format) -> Outcome {
     let mut rows = Vec::new();
     let mut token = String::new();
+    let mut read = Pages::default();
     loop {
         let request = v1::ListAgentsRequest {
             page_size: 200,
             page_token: token,
         };
         let page = client.list_agents(request).await?.into_inner();
+        let goes_on = read.goes_on(&page, page.agents.len(), &page.next_page_token)?;
         rows.extend(page.agents.iter().map(row));
         token = page.next_page_token;
-        if token.is_empty() {
+        if !goes_on {
             break;
         }
     }

@@ -8,7 +8,7 @@ use arena_report::{
     records::{self, TournamentRecords},
     units,
 };
-use arena_wire::v1;
+use arena_wire::{pages::Pages, v1};
 use clap::{Args, ValueEnum};
 use itertools::Itertools;
 use serde_json::json;
@@ -198,6 +198,7 @@ impl ListArgs {
             from_index: self.from,
             ..v1::ListGamesRequest::default()
         };
+        let mut read = Pages::default();
         loop {
             let page = client.list_games(request.clone()).await?.into_inner();
             for game in &page.games {
@@ -208,7 +209,7 @@ impl ListArgs {
                 }
             }
             request.page_token = page.next_page_token;
-            let is_last = request.page_token.is_empty();
+            let is_last = !read.follows(&request.page_token)?;
             if in_order && found.len() >= limit {
                 more = !is_last || found.len() > limit;
                 break;

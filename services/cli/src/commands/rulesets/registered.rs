@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use arena_client::access::Access;
 use arena_model::rules::RulesDescription;
-use arena_wire::v1;
+use arena_wire::{pages::Pages, v1};
 use arena_worker::{BinaryProvider, CoordinatorBinaries};
 
 use super::{About, register::SHOWN};
@@ -18,11 +18,13 @@ use crate::{
 pub(crate) async fn all(client: &mut Client) -> Outcome<Vec<v1::Ruleset>> {
     let mut all = Vec::new();
     let mut request = v1::ListRulesetsRequest::default();
+    let mut read = Pages::default();
     loop {
         let page = client.list_rulesets(request.clone()).await?;
         let page = page.into_inner();
+        let goes_on = read.goes_on(&page, page.rulesets.len(), &page.next_page_token)?;
         all.extend(page.rulesets);
-        if page.next_page_token.is_empty() {
+        if !goes_on {
             return Ok(all);
         }
         request.page_token = page.next_page_token;

@@ -11,15 +11,22 @@ use arena_report::whole_file;
 use arena_store::{BackupReport, StoreError};
 use arena_wire::v1::{self, backup_store_response::Part};
 use clap::Args;
+use nix::sys::statvfs::statvfs;
 use tokio::time::{Instant, sleep_until};
 
 use super::failure;
 use crate::{
     access::{AccessArgs, Client},
-    failure::{Failure, Outcome},
+    failure::{Failure, Kind, Outcome},
     output::note,
+    signals::Interrupt,
 };
 
+/// A backup leaves so many bytes of its disk free, or one part in so many of a small disk.
+const FREE_MIN: u64 = 256 << 20;
+const FREE_PART: u64 = 100;
+/// Bytes after which that is checked again.
+const FREE_CHECK: usize = 16 << 20;
 /// Ending of the files that `--into` writes.
 const ENDING: &str = ".arena";
 
@@ -121,7 +128,11 @@ async fn fetch(access: &AccessArgs, to: &Path, rate: Option<f64>) -> Outcome<Bac
     }
     let mut access = access.open().await?;
     let unfinished = PathBuf::from(format!("{}.unfinished", to.display()));
-    let made = receive(&mut access.client, &unfinished, to, rate).await;
+    let mut interrupt = Interrupt::listen()?;
+    let made = tokio::select! {
+        made = receive(&mut access.client, &unfinished, to, rate) => made,
+        () = interrupt.asked() => Err(Failure::new(Kind::Interrupted, "no backup was made")),
+    };
     if made.is_err() {
         // Prevents use of an unfinished backup.
         let _ = fs::remove_file(&unfinished);
@@ -142,11 +153,17 @@ async fn receive(
     let mut stream = answer.into_inner();
     let (start, mut bytes) = (Instant::now(), 0);
     let mut done = None;
+    check_free(unfinished)?;
+    let mut next_check = FREE_CHECK;
     while let Some(message) = stream.message().await? {
         match message.part {
             Some(Part::Chunk(chunk)) => {
                 file.write_all(&chunk).map_err(write)?;
                 bytes += chunk.len();
+                if bytes > next_check {
+                    check_free(unfinished)?;
+                    next_check = bytes + FREE_CHECK;
+                }
                 if let Some(rate) = rate {
                     // The coordinator waits for its reader.
                     sleep_until(start + Duration::from_secs_f64(bytes as f64 / rate)).await;
@@ -167,6 +184,23 @@ async fn receive(
         events: done.events,
         bytes,
     })
+}
+
+/// Fails if a backup, whose size only the coordinator knows, would fill the disk.
+fn check_free(unfinished: &Path) -> Outcome {
+    let Ok(disk) = statvfs(unfinished) else {
+        return Ok(());
+    };
+    let bytes = |blocks: u64| blocks.saturating_mul(disk.fragment_size());
+    let (free, all) = (bytes(disk.blocks_available()), bytes(disk.blocks()));
+    match free >= FREE_MIN.min(all / FREE_PART) {
+        true => Ok(()),
+        false => Err(Failure::failed(format!(
+            "the disk of {} is almost full: free some space, or write the backup elsewhere; if it is \
+             larger than the coordinator's data, check the coordinator's address",
+            unfinished.display()
+        ))),
+    }
 }
 
 #[cfg(test)]
