@@ -232,6 +232,26 @@ impl Info {
         Ok(Self { book, ..info })
     }
 
+    /// The same open ladder after a change of its agents.
+    pub(crate) fn with_agents(
+        &self,
+        tournament: Tournament,
+        setup: v1::TournamentSetup,
+        stages: &Stages,
+    ) -> Self {
+        Self {
+            is_sealable: self.is_sealable,
+            book: self.book.again(),
+            ..Self::planned(
+                Arc::clone(&self.id),
+                self.generation,
+                tournament,
+                setup,
+                stages,
+            )
+        }
+    }
+
     /// The games known so far.
     pub(crate) fn schedule(&self) -> Arc<Schedule> {
         let schedule = self.schedule.read();
@@ -287,7 +307,9 @@ impl Info {
 
     /// The games that are audited: whole blocks where results are compared by worker.
     pub(crate) fn audit_sample(&self, sample: AuditSample) -> AuditSample {
-        match self.replay_proves(0..self.setup.agents.len() as u16) {
+        let proves = self.replay_proves(0..self.setup.agents.len() as u16);
+        // An agent that is added later may be another one.
+        match proves && !self.tournament.is_open() {
             true => sample,
             false => sample.of_blocks(self.schedule().rotations().into()),
         }

@@ -10,6 +10,7 @@ use crate::{
     format::{Format, Settings},
     name::AgentName,
     returns::Returns,
+    season::AgentChange,
     seed::TournamentSeed,
     spec::Play,
 };
@@ -74,6 +75,10 @@ pub struct Tournament {
     /// The bounds of returns, if they decide the places; none: ranks do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub returns: Option<Returns>,
+    /// What was changed about the agents of an open ladder, in order. The id is that of the tournament
+    /// without these changes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<AgentChange>,
 }
 
 /// The openings of a tournament without chance.
@@ -113,6 +118,12 @@ impl Tournament {
             Some(Settings::Fixed(fixed)) => !fixed.is_even(),
             _ => self.format.opponents_differ(),
         }
+    }
+
+    /// True if agents may be added, replaced, benched and banned while it runs.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        matches!(&self.settings, Some(Settings::Ladder(ladder)) if ladder.open)
     }
 
     /// `<name>-<ten hex digits>`, and from the second attempt on `-<attempt>`.
@@ -176,6 +187,7 @@ mod tests {
             },
             openings: None,
             returns: None,
+            changes: Vec::new(),
         }
     }
 

@@ -1,8 +1,8 @@
 //! Ratings for choosing the next pairings: Bradley–Terry by maximum a posteriori with a
 //! normal prior, and its covariance (Laplace's approximation).
 //!
-//! Only a ladder uses them, to choose games. Standings have separate ratings with
-//! intervals. The choice depends on these ratings, so they must be the same on every
+//! Only a ladder uses them, to choose games, and an open ladder to carry ratings from an agent to
+//! its successor. Standings have separate ratings with intervals. The choice depends on these ratings, so they must be the same on every
 //! machine: exponentials are those of the crate `libm`.
 
 use super::Units;
@@ -33,9 +33,12 @@ pub(super) struct Ratings {
 impl Ratings {
     /// Computes the maximum a posteriori ratings. A unit counts as half a game.
     pub(super) fn fit(agents: usize, pairs: &[Pair]) -> Self {
-        let mut values = vec![0.0; agents];
-        let mut covariance = Vec::new();
+        let mut ratings = Self {
+            values: vec![0.0; agents],
+            covariance: Vec::new(),
+        };
         for _ in 0..STEPS {
+            let values = &ratings.values;
             let mut slope: Vec<f64> = values
                 .iter()
                 .map(|value| -value / (PRIOR * PRIOR))
@@ -44,34 +47,109 @@ impl Ratings {
             for place in 0..agents {
                 information[place * agents + place] = 1.0 / (PRIOR * PRIOR);
             }
-            for pair in pairs {
-                let (one, other) = (pair.one, pair.other);
-                let games = pair.units.of as f64 / 2.0;
-                let chance = chance(values[one] - values[other]);
-                let surprise = pair.units.got as f64 / 2.0 - games * chance;
-                slope[one] += surprise;
-                slope[other] -= surprise;
-                let known = games * chance * (1.0 - chance);
-                information[one * agents + one] += known;
-                information[other * agents + other] += known;
-                information[one * agents + other] -= known;
-                information[other * agents + one] -= known;
-            }
-            covariance = inverse(information, agents);
-            let mut moved = 0.0_f64;
-            for (place, value) in values.iter_mut().enumerate() {
-                let row = &covariance[place * agents..(place + 1) * agents];
-                let step: f64 = row.iter().zip(&slope).map(|(a, b)| a * b).sum();
-                // Far from the maximum, a full step may overshoot.
-                let step = step.clamp(-1.0, 1.0);
-                *value += step;
-                moved = moved.max(step.abs());
-            }
-            if moved < 1e-12 {
+            add_results(values, pairs, &mut slope, &mut information);
+            ratings.covariance = inverse(information, agents);
+            if ratings.step(&slope) < 1e-12 {
                 break;
             }
         }
-        Self { values, covariance }
+        ratings
+    }
+
+    /// Ratings before the first result.
+    pub(super) fn prior(agents: usize) -> Self {
+        let mut ratings = Self {
+            values: Vec::new(),
+            covariance: Vec::new(),
+        };
+        for _ in 0..agents {
+            ratings.push(0.0);
+        }
+        ratings
+    }
+
+    /// Adds an agent whose rating is independent of the others.
+    pub(super) fn push(&mut self, value: f64) {
+        let before = self.values.len();
+        let mut covariance = vec![0.0; (before + 1) * (before + 1)];
+        for row in 0..before {
+            let kept = &self.covariance[row * before..(row + 1) * before];
+            covariance[row * (before + 1)..][..before].copy_from_slice(kept);
+        }
+        covariance[before * (before + 1) + before] = PRIOR * PRIOR;
+        self.values.push(value);
+        self.covariance = covariance;
+    }
+
+    /// Removes an agent.
+    pub(super) fn remove(&mut self, place: usize) {
+        let before = self.values.len();
+        let cells = std::mem::take(&mut self.covariance);
+        let kept = cells.into_iter().enumerate();
+        let kept = kept.filter(|(cell, _)| cell / before != place && cell % before != place);
+        self.covariance = kept.map(|(_, value)| value).collect();
+        self.values.remove(place);
+    }
+
+    /// Makes a rating less certain, by this variance.
+    pub(super) fn loosen(&mut self, place: usize, variance: f64) {
+        let agents = self.values.len();
+        self.covariance[place * agents + place] += variance;
+    }
+
+    /// The rating of an agent minus the mean of these agents, and its variance.
+    pub(super) fn about(&self, place: usize, mean_of: &[usize]) -> (f64, f64) {
+        let count = mean_of.len().max(1) as f64;
+        let mean = mean_of.iter().map(|&it| self.values[it]).sum::<f64>() / count;
+        let cross = mean_of.iter().map(|&it| self.at(place, it)).sum::<f64>() / count;
+        let cells = mean_of.iter();
+        let cells = cells.flat_map(|&one| mean_of.iter().map(move |&other| self.at(one, other)));
+        let of_mean = cells.sum::<f64>() / (count * count);
+        let variance = self.at(place, place) - 2.0 * cross + of_mean;
+        (self.values[place] - mean, variance.max(0.0))
+    }
+
+    /// Updates the ratings with new results: the maximum a posteriori with these ratings as the
+    /// prior, and its covariance.
+    pub(super) fn update(&mut self, pairs: &[Pair]) {
+        let agents = self.values.len();
+        let before = self.values.clone();
+        let precision = inverse(self.covariance.clone(), agents);
+        for _ in 0..STEPS {
+            let mut information = precision.clone();
+            let moved: Vec<f64> = self
+                .values
+                .iter()
+                .zip(&before)
+                .map(|(a, b)| a - b)
+                .collect();
+            let mut slope: Vec<f64> = (0..agents)
+                .map(|row| {
+                    let row = &precision[row * agents..(row + 1) * agents];
+                    -row.iter().zip(&moved).map(|(a, b)| a * b).sum::<f64>()
+                })
+                .collect();
+            add_results(&self.values, pairs, &mut slope, &mut information);
+            self.covariance = inverse(information, agents);
+            if self.step(&slope) < 1e-12 {
+                break;
+            }
+        }
+    }
+
+    /// A Newton step along the slope. Returns how far it went.
+    fn step(&mut self, slope: &[f64]) -> f64 {
+        let agents = self.values.len();
+        let mut moved = 0.0_f64;
+        for (place, value) in self.values.iter_mut().enumerate() {
+            let row = &self.covariance[place * agents..(place + 1) * agents];
+            let step: f64 = row.iter().zip(slope).map(|(a, b)| a * b).sum();
+            // Far from the maximum, a full step may overshoot.
+            let step = step.clamp(-1.0, 1.0);
+            *value += step;
+            moved = moved.max(step.abs());
+        }
+        moved
     }
 
     /// Agents, best first.
@@ -134,6 +212,24 @@ impl Ratings {
                 self.covariance[row * agents + place] -= left * right / whole;
             }
         }
+    }
+}
+
+/// Adds results to the slope of the logarithm of the likelihood and to its information.
+fn add_results(values: &[f64], pairs: &[Pair], slope: &mut [f64], information: &mut [f64]) {
+    let agents = values.len();
+    for pair in pairs {
+        let (one, other) = (pair.one, pair.other);
+        let games = pair.units.of as f64 / 2.0;
+        let chance = chance(values[one] - values[other]);
+        let surprise = pair.units.got as f64 / 2.0 - games * chance;
+        slope[one] += surprise;
+        slope[other] -= surprise;
+        let known = games * chance * (1.0 - chance);
+        information[one * agents + one] += known;
+        information[other * agents + other] += known;
+        information[one * agents + other] -= known;
+        information[other * agents + one] -= known;
     }
 }
 
