@@ -177,7 +177,12 @@ async fn standings_show_states_and_carried_ratings() {
     let placed = standings.agents.iter().filter(|it| it.place.is_some());
     let ratings: Vec<_> = placed.map(|it| of(&it.agent).1.rating).collect();
     assert_eq!(ratings.len(), 7 - 2 + 2);
-    assert!(ratings.is_sorted_by(|one, next| one >= next));
+    // Ratings that are equal but for rounding share a place.
+    let known: Vec<f64> = ratings.into_iter().flatten().collect();
+    assert!(
+        known.is_sorted_by(|one, next| *one >= *next - 1e-6),
+        "{known:?}"
+    );
     let verdict: serde_json::Value =
         serde_json::from_str(&tournament.verdict_json).expect("a verdict");
     assert_eq!(verdict["winner"], *standings.agents[0].agent);
@@ -280,7 +285,7 @@ async fn impossible_changes_are_refused() {
     let other = change(&mut arena, ask(Kind::Add, "aggressive")).await;
     assert!(other.expect_err("refused").message().contains("kalah"));
     let unknown = change(&mut arena, ask(Kind::Add, "nothing")).await;
-    assert_eq!(unknown.expect_err("refused").code(), Code::NotFound);
+    refused(unknown, Code::InvalidArgument, reasons::UNKNOWN_AGENT);
     for name in ["a", "b", "c", "d", "e"] {
         change(&mut arena, ask(Kind::Ban, name))
             .await

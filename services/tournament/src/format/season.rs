@@ -1,10 +1,13 @@
 //! An open ladder: agents come, are replaced, benched and banned while it runs.
 //!
-//! Each stage is a period. After it, the ratings are updated with its results: the ratings of
-//! before, with their covariance, are the prior (`rating.rs`). Then changes apply whose number of
+//! Each stage is a period. After it, its results update the ratings and their covariance
+//! ([`Ratings::update`]). Then changes apply whose number of
 //! blocks is reached, and the next stage is chosen among the active agents, as in a ladder.
 //!
-//! - A new agent begins at the mean of the active agents, with the prior of a ladder.
+//! - A new agent begins at the mean of the active agents, with the variance of agents that are not versions
+//!   of others. It is estimated from the results so far after 1, 2, 4, … [`PERIODS_ESTIMATED`] stages (empirical
+//!   Bayes), and all periods are rated again with it: with a fixed one, intervals would be too narrow where
+//!   agents are closer to each other.
 //! - An agent that replaces another begins with its rating, its covariances, and the variance
 //!   [`VERSION`]² more: the prior of the difference of two versions is normal.
 //! - The rating of an agent that was replaced or banned stays as it was then.
@@ -13,7 +16,7 @@
 //! So the ratings of at most [`AGENTS_MAX`] agents are in memory, for any number of changes.
 
 use arena_model::{AgentChange, ChangeKind, EntryState, format::Settings};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{
     Field, FormatError, FormatProgress, Games, Next, StagePlanner, StageSums, Units,
@@ -22,13 +25,32 @@ use super::{
     sums::pairs,
     verdict::{Verdict, counted},
 };
-use crate::{elo::ELO, schedule::stage::Stage};
+use crate::{
+    elo::ELO,
+    places::{self, By, RankKey},
+    schedule::stage::Stage,
+};
 
 /// Standard deviation of the difference between an agent and the one that it replaces, in natural
 /// logarithms of the odds: 100 Elo.
 pub(super) const VERSION: f64 = 100.0 / ELO;
+/// Variance of agents that are not versions of others, before the first result.
+const SPREAD: f64 = 1.0;
+/// As many agents as it counts for in estimates.
+const PSEUDO: f64 = 4.0;
+/// The last number of stages after which this variance is estimated, and the steps of each estimation.
+const PERIODS_ESTIMATED: u64 = 32;
+const ESTIMATIONS: usize = 8;
 /// Quantile of a 95 % interval.
 const POINT: f64 = 1.959_963_984_540_054;
+
+/// What moves ratings.
+#[derive(Clone, Debug)]
+enum Event {
+    /// The results of a stage, by entry.
+    Results(Vec<(u16, u16, Units)>),
+    Change(AgentChange),
+}
 
 /// An agent of an open ladder.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -60,6 +82,13 @@ struct Season {
     ratings: Ratings,
     /// The entries of `ratings`.
     rated: Vec<u16>,
+    /// Number of entries that the spec lists.
+    listed: usize,
+    /// Variance of agents that are not versions of others.
+    spread: f64,
+    /// Stages with results so far, and what moved ratings while the variance is estimated.
+    periods: u64,
+    history: Vec<Event>,
 }
 
 pub(super) fn new(field: Field) -> Result<Box<dyn StagePlanner>, FormatError> {
@@ -76,26 +105,81 @@ pub(super) fn new(field: Field) -> Result<Box<dyn StagePlanner>, FormatError> {
             "{listed} agents are listed, but a ladder has at most {AGENTS_MAX}"
         )));
     }
-    let mut entries = vec![SeasonStanding::default(); field.agents()];
-    for entry in &mut entries[..listed] {
-        entry.state = EntryState::Active;
-    }
-    Ok(Box::new(Season {
+    let mut season = Season {
         units: vec![Units::default(); field.agents()],
-        ratings: Ratings::prior(listed),
-        rated: (0..listed as u16).collect(),
+        entries: vec![SeasonStanding::default(); field.agents()],
+        ratings: Ratings::prior(0, SPREAD),
+        rated: Vec::new(),
+        listed,
+        spread: SPREAD,
+        periods: 0,
+        history: Vec::new(),
         field,
         total,
         step,
         asked: 0,
         round: 0,
         applied: 0,
-        entries,
-    }))
+    };
+    season.restart();
+    Ok(Box::new(season))
 }
 
 impl Season {
+    /// All entries before the first event.
+    fn restart(&mut self) {
+        for (number, entry) in self.entries.iter_mut().enumerate() {
+            *entry = SeasonStanding {
+                blocks: entry.blocks,
+                ..SeasonStanding::default()
+            };
+            if number < self.listed {
+                entry.state = EntryState::Active;
+            }
+        }
+        self.ratings = Ratings::prior(self.listed, self.spread);
+        self.rated = (0..self.listed as u16).collect();
+    }
+
+    /// Rates all periods again with the variance that they show.
+    fn estimate_spread(&mut self) {
+        let history = std::mem::take(&mut self.history);
+        for _ in 0..ESTIMATIONS {
+            let standings = self.season();
+            let squares = standings.iter().filter(|it| it.predecessor.is_none());
+            let squares = squares.filter_map(|it| {
+                let [value, low, high] = it.rating?.map(|elo| elo / ELO);
+                let deviation = (high - low) / (2.0 * POINT);
+                Some(value * value + deviation * deviation)
+            });
+            let (count, sum) = squares.fold((PSEUDO, PSEUDO * SPREAD), |(count, sum), it| {
+                (count + 1.0, sum + it)
+            });
+            self.spread = sum / count;
+            self.restart();
+            for event in &history {
+                match event {
+                    Event::Results(met) => self.rate(met),
+                    Event::Change(change) => self.apply(change),
+                }
+            }
+        }
+        if self.periods < PERIODS_ESTIMATED {
+            self.history = history;
+        }
+    }
+
     /// Updates the ratings with the results of a stage.
+    fn rate(&mut self, met: &[(u16, u16, Units)]) {
+        let pair = |&(one, other, units): &(u16, u16, Units)| {
+            let (one, other) = (self.place(one)?, self.place(other)?);
+            Some(Pair { one, other, units })
+        };
+        let met: Vec<Pair> = met.iter().filter_map(pair).collect();
+        self.ratings.update(&met);
+    }
+
+    /// Adds the results of a stage.
     fn settle(&mut self, sums: &StageSums) {
         let mut met = Vec::new();
         for meeting in &sums.meetings {
@@ -103,14 +187,18 @@ impl Season {
                 let (one, other) = (meeting.agents[one], meeting.agents[other]);
                 self.units[usize::from(one)].add(units);
                 self.units[usize::from(other)].add(units.turned());
-                let places = self.place(one).zip(self.place(other));
-                if let Some((one, other)) = places.filter(|_| units.of > 0) {
-                    met.push(Pair { one, other, units });
+                if units.of > 0 {
+                    met.push((one, other, units));
                 }
             }
         }
-        if !met.is_empty() {
-            self.ratings.update(&met);
+        self.rate(&met);
+        self.periods += 1;
+        if self.periods <= PERIODS_ESTIMATED {
+            self.history.push(Event::Results(met));
+            if self.periods.is_power_of_two() {
+                self.estimate_spread();
+            }
         }
     }
 
@@ -137,6 +225,9 @@ impl Season {
             let change = change.clone();
             self.applied += 1;
             self.apply(&change);
+            if self.periods < PERIODS_ESTIMATED {
+                self.history.push(Event::Change(change));
+            }
         }
     }
 
@@ -146,7 +237,7 @@ impl Season {
             ChangeKind::Add => {
                 let values = active.iter().map(|&place| self.ratings.values[place]);
                 let mean = values.sum::<f64>() / active.len().max(1) as f64;
-                self.ratings.push(mean);
+                self.ratings.push(mean, self.spread);
                 self.rated.push(change.entry);
             }
             ChangeKind::Replace(old) => {
@@ -212,40 +303,36 @@ impl Season {
     }
 
     fn verdict(&self) -> Verdict {
-        let standings = self.season();
-        let rating = |entry: usize| standings[entry].rating.map(|[value, ..]| value);
-        let is_active = |entry: &usize| standings[*entry].state == EntryState::Active;
-        let played = |entry: &usize| self.units[*entry].of > 0;
-        let mut order: Vec<usize> = (0..standings.len()).collect();
-        order.sort_by(|one, other| {
-            let key = |entry: &usize| is_active(entry) && played(entry);
-            let worth = |entry: &usize| rating(*entry).unwrap_or(f64::NEG_INFINITY);
-            let by_rating = worth(other).total_cmp(&worth(one));
-            key(other)
-                .cmp(&key(one))
-                .then(by_rating)
-                .then(one.cmp(other))
+        let rows = self.season().into_iter().zip(&self.field.names);
+        let rows = rows.zip(&self.units).map(|((standing, name), units)| {
+            let rating = standing.rating.map(|[value, ..]| value);
+            let row = json!({
+                "place": null,
+                "agent": name,
+                "elo": rating,
+                "state": standing.state.name(),
+                "score": units.score(),
+                "blocks": standing.blocks,
+            });
+            let rating = rating.filter(|_| standing.state == EntryState::Active);
+            (name, rating, units.score(), row)
         });
-        let placed = order
+        let rows = places::arrange(
+            rows.collect(),
+            By::Rating,
+            |(agent, rating, score, _)| RankKey {
+                agent,
+                score: *score,
+                rating: *rating,
+                place: None,
+            },
+            |(.., row), place| row["place"] = json!(place),
+        );
+        let placed = rows
             .iter()
-            .filter(|it| is_active(it) && played(it))
+            .filter(|(.., row)| !row["place"].is_null())
             .count();
-        let name = |entry: usize| &self.field.names[entry];
-        let rows = order.iter().enumerate().map(|(number, &entry)| {
-            json!({
-                "place": (number < placed).then_some(number + 1),
-                "agent": name(entry),
-                "elo": rating(entry),
-                "state": standings[entry].state.name(),
-                "score": self.units[entry].score(),
-                "blocks": standings[entry].blocks,
-            })
-        });
-        let rows: Vec<_> = rows.collect();
-        let leader = order
-            .first()
-            .filter(|_| placed > 0)
-            .map(|&entry| name(entry));
+        let leader = rows.first().filter(|_| placed > 0).map(|(name, ..)| *name);
         let text = leader.map_or_else(
             || "No game was played.".to_owned(),
             |leader| {
@@ -253,6 +340,7 @@ impl Season {
                 format!("{leader} is first of {placed} active agents after {blocks}.")
             },
         );
+        let rows: Vec<Value> = rows.into_iter().map(|(.., row)| row).collect();
         Verdict::new("ranking", &self.field, text)
             .with("winner", json!(leader))
             .with("open", json!(true))

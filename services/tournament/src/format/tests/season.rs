@@ -40,11 +40,12 @@ struct Season {
 }
 
 impl Season {
-    fn new(seed: u64, blocks: u64, step: u64) -> Self {
+    /// `spread` is the standard deviation of the strengths of the first agents.
+    fn new(seed: u64, blocks: u64, step: u64, spread: f64) -> Self {
         let mut draws = Draws(seed);
         Self {
             tournament: open(AGENTS, blocks, step),
-            strengths: (0..AGENTS).map(|_| normal(&mut draws)).collect(),
+            strengths: (0..AGENTS).map(|_| spread * normal(&mut draws)).collect(),
             states: vec![EntryState::Active; AGENTS],
             draws,
         }
@@ -136,7 +137,7 @@ fn play(season: &Season, course: Course) -> Played {
     // As the coordinator knows it so far.
     let mut known = match course {
         Course::KnownBefore => all.clone(),
-        _ => open(AGENTS, 0, 1),
+        _ => open(AGENTS, 1, 1),
     };
     known.settings.clone_from(&all.settings);
     let mut stages = Stages::new(&known).expect("a season");
@@ -186,7 +187,7 @@ fn play(season: &Season, course: Course) -> Played {
 
 #[test]
 fn season_is_a_function_of_spec_changes_and_results() {
-    let mut season = Season::new(1, 120 * 24, 24);
+    let mut season = Season::new(1, 120 * 24, 24, 1.0);
     for number in 0..400 {
         season.random_change(24 + number * 6);
     }
@@ -235,7 +236,7 @@ fn season_is_a_function_of_spec_changes_and_results() {
 
 #[test]
 fn changes_keep_the_games_that_are_scheduled() {
-    let mut season = Season::new(2, 10 * 24, 24);
+    let mut season = Season::new(2, 10 * 24, 24, 1.0);
     let before = play(&season, Course::OneWorker).0;
     season.replace(5 * 24);
     let after = play(&season, Course::OneWorker).0;
@@ -243,56 +244,64 @@ fn changes_keep_the_games_that_are_scheduled() {
     assert_ne!(before, after);
 }
 
-/// Intervals of agents that replaced others contain the true rating about as often as they say, at
-/// all times: right after the change, and later.
-#[test]
-fn intervals_of_replaced_agents_hold() {
-    let (mut inside, mut all) = (0, 0);
-    for seed in 0..6 {
-        let mut season = Season::new(100 + seed, 60 * 40, 40);
-        let mut stages = Stages::new(&season.tournament).expect("a season");
-        let mut played = 0;
-        while stages.verdict().is_none() {
-            let games = stages.schedule().games();
-            for index in played..games {
-                let game = stages.schedule().game(index);
-                let placement = season.placement(&game);
-                stages.add(&result(game, &placement, 1));
-            }
-            played = games;
-            stages.advance().expect("few games");
-            // All changes so far apply now.
-            let active = season.active();
-            let strengths = active.iter().map(|&it| season.strengths[usize::from(it)]);
-            let mean = strengths.sum::<f64>() / active.len() as f64;
-            for (entry, standing) in stages.season().iter().enumerate() {
-                let looked = standing.predecessor.is_some() && standing.state == EntryState::Active;
-                if let Some([_, low, high]) = standing.rating.filter(|_| looked) {
-                    let truth = (season.strengths[entry] - mean) * ELO;
-                    inside += u64::from((low..=high).contains(&truth));
-                    all += 1;
-                }
-            }
-            let now = stages.schedule().blocks();
-            if now < 60 * 40 {
-                season.replace(now);
-                season.replace(now);
-                stages.follow_changes(&season.tournament);
+/// Plays a season with two replacements in each stage. Returns how many intervals of agents that replaced
+/// others contain the true rating, and how many there are, over all stages.
+fn coverage(seed: u64, spread: f64) -> (u64, u64) {
+    let mut season = Season::new(seed, 60 * 40, 40, spread);
+    let mut stages = Stages::new(&season.tournament).expect("a season");
+    let (mut inside, mut all, mut played) = (0, 0, 0);
+    while stages.verdict().is_none() {
+        let games = stages.schedule().games();
+        for index in played..games {
+            let game = stages.schedule().game(index);
+            let placement = season.placement(&game);
+            stages.add(&result(game, &placement, 1));
+        }
+        played = games;
+        stages.advance().expect("few games");
+        // All changes so far apply now.
+        let active = season.active();
+        let strengths = active.iter().map(|&it| season.strengths[usize::from(it)]);
+        let mean = strengths.sum::<f64>() / active.len() as f64;
+        for (entry, standing) in stages.season().iter().enumerate() {
+            let looked = standing.predecessor.is_some() && standing.state == EntryState::Active;
+            if let Some([_, low, high]) = standing.rating.filter(|_| looked) {
+                let truth = (season.strengths[entry] - mean) * ELO;
+                inside += u64::from((low..=high).contains(&truth));
+                all += 1;
             }
         }
+        let now = stages.schedule().blocks();
+        if now < 60 * 40 {
+            season.replace(now);
+            season.replace(now);
+            stages.follow_changes(&season.tournament);
+        }
     }
-    let share = inside as f64 / all as f64;
-    println!(
-        "{inside} of {all} intervals contain the rating: {:.1} %",
-        100.0 * share
-    );
-    assert!(all > 5_000, "{all}");
-    assert!((0.93..=0.97).contains(&share), "{share}");
+    (inside, all)
+}
+
+/// Intervals of agents that replaced others contain the true rating about as often as they say, at
+/// all times: right after the change, and later; whether the agents are close to each other or not.
+#[test]
+fn intervals_of_replaced_agents_hold() {
+    let mut sum = (0, 0);
+    for (number, spread) in (0..).zip([0.5, 1.0, 2.0]) {
+        let seasons = (0..6).map(|seed| coverage(100 * number + seed, spread));
+        let (inside, all) = seasons.fold((0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
+        let share = inside as f64 / all as f64;
+        println!("spread {spread}: {inside} of {all} intervals contain the rating, {share:.3}");
+        assert!((0.89..=0.98).contains(&share), "spread {spread}: {share}");
+        sum = (sum.0 + inside, sum.1 + all);
+    }
+    let share = sum.0 as f64 / sum.1 as f64;
+    println!("all: {share:.3} of {}", sum.1);
+    assert!((0.92..=0.97).contains(&share), "{share}");
 }
 
 #[test]
 fn successor_begins_with_rating_and_more_uncertainty() {
-    let mut season = Season::new(3, 20 * 40, 40);
+    let mut season = Season::new(3, 20 * 40, 40, 1.0);
     season.replace(10 * 40);
     let old = match season.tournament.changes[0].kind {
         ChangeKind::Replace(old) => usize::from(old),
