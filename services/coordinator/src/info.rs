@@ -241,7 +241,7 @@ impl Info {
     ) -> Self {
         Self {
             is_sealable: self.is_sealable,
-            book: self.book.again(),
+            book: self.book.shared(),
             ..Self::planned(
                 Arc::clone(&self.id),
                 self.generation,

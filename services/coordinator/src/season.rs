@@ -2,7 +2,7 @@
 
 use arena_model::{
     AgentChange, AgentName, CHANGES_MAX, ChangeKind, ENTRIES_MAX, EntryState, REASON_MAX,
-    Tournament, is_hidden, printable, spec::Spec,
+    Tournament, format::Settings, is_hidden, printable, spec::Spec,
 };
 use arena_tournament::{
     Stages,
@@ -110,7 +110,15 @@ impl Season<'_> {
                 ),
             }));
         }
-        Ok(asked.max(least))
+        match &self.tournament.settings {
+            Some(Settings::Ladder(ladder)) if ladder.blocks_total < Some(asked) => {
+                Err(Error::State(format!(
+                    "a change at {asked} blocks: the tournament has only {} blocks",
+                    ladder.blocks_total.unwrap_or_default()
+                )))
+            }
+            _ => Ok(asked.max(least)),
+        }
     }
 
     /// The change without its time, and the new agent, whose entry is the next one.

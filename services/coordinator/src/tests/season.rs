@@ -260,6 +260,13 @@ async fn impossible_changes_are_refused() {
             },
             "20 blocks are scheduled already",
         ),
+        (
+            v1::ChangeAgentsRequest {
+                at_blocks: 121,
+                ..ask(Kind::Bench, "a")
+            },
+            "only 120 blocks",
+        ),
     ] {
         let problem = conflict(change(&mut arena, request).await);
         assert!(problem.contains(words), "{problem}");
