@@ -122,7 +122,6 @@ impl Season<'_> {
     }
 
     /// The change without its time, and the new agent, whose entry is the next one.
-    #[expect(clippy::type_complexity, reason = "a pair that only `change` reads")]
     fn resolve(
         &self,
         request: &v1::ChangeAgentsRequest,

@@ -284,6 +284,7 @@ fn coverage(seed: u64, spread: f64) -> (u64, u64) {
 /// Intervals of agents that replaced others contain the true rating about as often as they say, at
 /// all times: right after the change, and later; whether the agents are close to each other or not.
 #[test]
+#[expect(clippy::print_stdout, reason = "README.md names these shares")]
 fn intervals_of_replaced_agents_hold() {
     let mut sum = (0, 0);
     for (number, spread) in (0..).zip([0.5, 1.0, 2.0]) {
