@@ -104,6 +104,8 @@ mod returns;
 mod rules_versions;
 /// Agents run in a sandbox, with limits.
 mod sandbox;
+/// Agents come and go while an open ladder runs.
+mod season;
 /// Tokens and keys stay secret.
 mod secrets;
 /// What only the memory of a worker has stays there.

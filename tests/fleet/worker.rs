@@ -316,6 +316,7 @@ impl Inner {
             games: self.tally.settings.lease_games,
             wait_ms: LEASE_WAIT.as_millis() as u32,
             known_tournaments: self.tally.known(),
+            known_agents: Vec::new(),
             call: 0,
             session: session.secret.clone(),
             sated_tournaments: Vec::new(),

@@ -20,6 +20,7 @@ mod reports;
 mod retry;
 mod rulesets;
 pub(crate) mod sealed;
+mod season;
 mod stages;
 mod standings;
 mod start;

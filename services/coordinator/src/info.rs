@@ -232,6 +232,26 @@ impl Info {
         Ok(Self { book, ..info })
     }
 
+    /// The same open ladder after a change of its agents.
+    pub(crate) fn with_agents(
+        &self,
+        tournament: Tournament,
+        setup: v1::TournamentSetup,
+        stages: &Stages,
+    ) -> Self {
+        Self {
+            is_sealable: self.is_sealable,
+            book: self.book.shared(),
+            ..Self::planned(
+                Arc::clone(&self.id),
+                self.generation,
+                tournament,
+                setup,
+                stages,
+            )
+        }
+    }
+
     /// The games known so far.
     pub(crate) fn schedule(&self) -> Arc<Schedule> {
         let schedule = self.schedule.read();
@@ -288,12 +308,16 @@ impl Info {
     /// True if scores are compared by worker, because a replay does not prove all moves.
     pub(crate) fn compares_workers(&self) -> bool {
         let agents = 0..self.setup.agents.len() as u16;
-        !self.replay_proves(agents) || self.goes_on_after_faults()
+        // An agent that is added later may be another one.
+        let is_open = self.tournament.is_open();
+        is_open || !self.replay_proves(agents) || self.goes_on_after_faults()
     }
 
     /// The games that are audited: whole blocks where results are compared by worker.
     pub(crate) fn audit_sample(&self, sample: AuditSample) -> AuditSample {
-        match self.replay_proves(0..self.setup.agents.len() as u16) {
+        let proves = self.replay_proves(0..self.setup.agents.len() as u16);
+        // An agent that is added later may be another one.
+        match proves && !self.tournament.is_open() {
             true => sample,
             false => sample.of_blocks(self.schedule().rotations().into()),
         }

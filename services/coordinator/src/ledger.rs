@@ -200,6 +200,17 @@ impl Ledger {
         self.finish_if_played(tournament) == AfterGame::Finished
     }
 
+    /// Sets the extra time that leases of a tournament may go without progress.
+    pub fn set_progress_timeouts(
+        &mut self,
+        tournament: TournamentNo,
+        progress_timeouts: ProgressTimeouts,
+    ) {
+        if let Some(entry) = self.tournaments.get_mut(&tournament) {
+            entry.progress_timeouts = progress_timeouts;
+        }
+    }
+
     /// Updates the sets of running and auditing tournaments after a change of a tournament.
     fn update_sets(&mut self, tournament: TournamentNo) {
         let entry = self.tournaments.get(&tournament);

@@ -33,6 +33,7 @@ mod results;
 mod retention;
 mod rpc;
 mod rulesets;
+mod season;
 mod service;
 mod shares;
 mod stored_game;

@@ -221,6 +221,14 @@ impl OpeningBooks {
         }
     }
 
+    /// The same book; drawn, if it is. Agents do not change it.
+    pub(crate) fn shared(&self) -> Self {
+        Self {
+            known: RwLock::new(self.known()),
+            ..self.again()
+        }
+    }
+
     /// The book, if it was drawn.
     pub(crate) fn known(&self) -> Option<Arc<[BookOpening]>> {
         let known = self.known.read();

@@ -1,6 +1,6 @@
 //! From a spec to a tournament with all settings resolved.
 
-mod agents;
+pub(crate) mod agents;
 
 use std::sync::atomic::AtomicBool;
 
@@ -161,7 +161,15 @@ impl Plan {
             },
             openings: None,
             returns,
+            changes: Vec::new(),
         };
+        if tournament.is_open() && rules.package().is_some() {
+            return Err(Error::Request(format!(
+                "[ladder] open = true: ruleset {} is a package, and an open ladder needs a built-in \
+                 ruleset; remove the key",
+                spec.ruleset
+            )));
+        }
         let agents_options = tournament.agents.iter().map(|agent| &agent.options);
         for options in agents_options.chain([&tournament.options]) {
             check_options_visible(options)?;
@@ -313,7 +321,7 @@ pub fn plan(
 
 /// Settings of play for workers. Openings that many games share are sent with each game.
 /// Refuses options with hidden characters: records contain options, and are printed as they are.
-fn check_options_visible(options: &Options) -> Result<(), Error> {
+pub(crate) fn check_options_visible(options: &Options) -> Result<(), Error> {
     for (name, value) in options {
         let text = format!("{name} = {value}");
         if text.contains(is_hidden) {

@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     divergence::may_be_of_host, error::Error, info::Info, ledger::Continuation,
-    rpc::estimates::flat,
+    rpc::estimates::flat, season,
 };
 
 /// Maximum length of the cause of a last fault, in bytes.
@@ -91,6 +91,17 @@ impl Results {
                 .then(|| WorkerScores::new(rotations)),
             kept: 0,
         }
+    }
+
+    /// Adds the agents and changes of an open ladder that were not there at the start.
+    pub(crate) fn follow_changes(&mut self, tournament: &Tournament) {
+        let agents = tournament.agents.len();
+        self.tally.follow_changes(tournament);
+        self.stages.follow_changes(tournament);
+        self.latencies.resize(agents, MoveLatency::default());
+        self.counts.last_faults.resize(agents, None);
+        self.counts.unplayed.resize(agents, 0);
+        self.counts.unasked.resize(agents, 0);
     }
 
     /// Adds a stored game, or keeps it until its stage is known.
@@ -243,6 +254,8 @@ impl Results {
             .map(String::as_str)
             .zip(0..)
             .collect();
+        let inactive = season::inactive(&self.stages, &info.agents);
+        let season = season::messages(&self.stages, &info.agents);
         let agents = agents
             .into_iter()
             .map(|standing| {
@@ -264,6 +277,7 @@ impl Results {
                     registered_unix_us: agent
                         .and_then(|it| it.registration.as_ref())
                         .map(|it| it.registered_unix_us),
+                    season: place.and_then(|place| season.get(place).cloned()),
                     ..agent_message(standing)
                 }
             })
@@ -274,7 +288,7 @@ impl Results {
             games,
             games_total,
             agents,
-            notes,
+            notes: notes.into_iter().chain(inactive).collect(),
             seats: seats.into_iter().map(seat_message).collect(),
             pairing: pairing.map(|pairing| {
                 let ends = pairing.variance_reduction.fixed.unwrap_or_default();

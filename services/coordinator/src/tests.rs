@@ -30,6 +30,7 @@ mod restart;
 mod retry;
 mod scaler;
 mod sealed;
+mod season;
 mod space;
 mod stages;
 mod strangers;

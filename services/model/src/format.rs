@@ -213,6 +213,9 @@ pub struct Ladder {
         skip_serializing_if = "Option::is_none"
     )]
     pub step: Option<u64>,
+    /// True if agents may be added, replaced, benched and banned while it runs.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub open: bool,
 }
 
 /// `[fixed]`
@@ -457,6 +460,7 @@ fn ladder(given: Option<Ladder>, blocks: u64, agents: &[AgentName]) -> Result<La
     Ok(Ladder {
         blocks_total: Some(total),
         step: Some(step.min(total)),
+        open: given.open,
     })
 }
 

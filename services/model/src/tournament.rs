@@ -10,6 +10,7 @@ use crate::{
     format::{Format, Settings},
     name::AgentName,
     returns::Returns,
+    season::AgentChange,
     seed::TournamentSeed,
     spec::Play,
 };
@@ -74,6 +75,10 @@ pub struct Tournament {
     /// The bounds of returns, if they decide the places; none: ranks do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub returns: Option<Returns>,
+    /// What was changed about the agents of an open ladder, in order. The id is that of the tournament
+    /// without these changes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<AgentChange>,
 }
 
 /// The openings of a tournament without chance.
@@ -115,12 +120,23 @@ impl Tournament {
         }
     }
 
+    /// True if agents may be added, replaced, benched and banned while it runs.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        matches!(&self.settings, Some(Settings::Ladder(ladder)) if ladder.open)
+    }
+
     /// `<name>-<ten hex digits>`, and from the second attempt on `-<attempt>`.
     #[must_use]
     pub fn id(&self, attempt: u32) -> String {
         let mut value = serde_json::to_value(self).expect("plain data is JSON");
         if let Some(fields) = value.as_object_mut() {
             fields.remove("name");
+            // An open ladder keeps the id with which it started.
+            fields.remove("changes");
+        }
+        if let Some(agents) = value["agents"].as_array_mut() {
+            agents.truncate(self.listed_entries());
         }
         let agents = value["agents"].as_array_mut().into_iter().flatten();
         for agent in agents.filter_map(|agent| agent.as_object_mut()) {
@@ -147,7 +163,7 @@ impl Tournament {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::Swiss;
+    use crate::{ChangeKind, EntryState, format::Swiss};
 
     fn tournament() -> Tournament {
         Tournament {
@@ -176,6 +192,7 @@ mod tests {
             },
             openings: None,
             returns: None,
+            changes: Vec::new(),
         }
     }
 
@@ -222,6 +239,46 @@ mod tests {
         let mut renamed = tournament();
         renamed.name = "pot".parse().expect("a name");
         assert_eq!(renamed.id(1).strip_prefix("pot"), id.strip_prefix("cup"));
+    }
+
+    #[test]
+    fn changes_keep_the_id_and_the_entries() {
+        let mut season = tournament();
+        season.agents.push(season.agents[0].clone());
+        let (id, listed) = (season.id(1), season.agents.len());
+        let mut change = |at_blocks, entry, kind: ChangeKind| {
+            let change = AgentChange {
+                at_blocks,
+                entry,
+                kind,
+                agent: None,
+            };
+            if change.adds() {
+                season.agents.push(season.agents[0].clone());
+            }
+            season.changes.push(change);
+        };
+        change(10, 2, ChangeKind::Add);
+        change(20, 3, ChangeKind::Replace(0));
+        change(20, 1, ChangeKind::Bench);
+        change(30, 2, ChangeKind::Ban("it copies".to_owned()));
+        change(40, 1, ChangeKind::Return);
+        assert_eq!(season.id(1), id);
+        assert_eq!(season.listed_entries(), listed);
+        let names = |blocks| -> Vec<&str> {
+            let states = season.entry_states(blocks);
+            states.iter().map(EntryState::name).collect()
+        };
+        assert_eq!(names(9), ["active", "active", "waiting", "waiting"]);
+        assert_eq!(names(10), ["active", "active", "active", "waiting"]);
+        assert_eq!(names(20), ["replaced", "benched", "active", "active"]);
+        assert_eq!(names(39), ["replaced", "benched", "banned", "active"]);
+        assert_eq!(names(40), ["replaced", "active", "banned", "active"]);
+        // A stored tournament without changes reads as before.
+        let json = canonical_json(&tournament());
+        assert!(!json.contains("changes") && !json.contains("open\":"));
+        let season: Tournament = serde_json::from_str(&canonical_json(&season)).expect("JSON");
+        assert_eq!(season.changes.len(), 5);
     }
 
     fn registration(registered_unix_us: u64) -> Registration {

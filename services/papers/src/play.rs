@@ -124,6 +124,7 @@ impl<G: Game> MatchupPlayer<G> {
             // The papers' openings, if any, are drawn for each block.
             openings: None,
             returns: None,
+            changes: Vec::new(),
         };
         Ok(Self {
             schedule: Schedule::new(&tournament).map_err(PaperError::failed)?,

@@ -115,6 +115,7 @@ mod tests {
             play: Play::default(),
             openings: None,
             returns: None,
+            changes: Vec::new(),
         }
     }
 

@@ -16,6 +16,7 @@ mod pairing;
 mod planner;
 mod rating;
 mod round_robin;
+mod season;
 pub mod sprt;
 mod sums;
 mod swiss;
@@ -28,6 +29,7 @@ use arena_model::format::Format;
 
 use combinations::combinations;
 pub use planner::{Field, FormatError, FormatProgress, Games, Next, StagePlanner};
+pub use season::SeasonStanding;
 pub(crate) use sums::pairs;
 pub use sums::{Meeting, StageSums, Units};
 pub use verdict::{SwissStanding, Verdict, listed};

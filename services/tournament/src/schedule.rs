@@ -8,7 +8,8 @@
 //! rotations + rotation.
 //!
 //! A group has the same number in every stage: its position among all groups of the spec's
-//! agents in lexicographic order. So its results can be summed over stages. Block k·G + g
+//! agents in lexicographic order; in an open ladder, among all groups of as many agents as it may get. So
+//! its results can be summed over stages. Block k·G + g
 //! of a round robin is the k-th block of group g, with G groups.
 //!
 //! A cyclic order of a group has its first agent in front and permutes the others; there
@@ -42,7 +43,9 @@ pub(crate) mod stage;
 
 use std::collections::HashMap;
 
-use arena_model::{BlockSeed, Tournament, TournamentSeed, engine::StreamOf, format::Format};
+use arena_model::{
+    BlockSeed, ENTRIES_MAX, Tournament, TournamentSeed, engine::StreamOf, format::Format,
+};
 
 use crate::format::FormatError;
 use groups::Groups;
@@ -162,7 +165,12 @@ impl Schedule {
         if agents > usize::from(u16::MAX) {
             return Err(ScheduleError::TooManyAgents { agents });
         }
-        let groups = Groups::new(agents, seats, repeats).ok_or(ScheduleError::TooManyGames {
+        // Agents that are added later change no number of a group.
+        let numbered = match tournament.is_open() {
+            true => ENTRIES_MAX,
+            false => agents,
+        };
+        let groups = Groups::new(numbered, seats, repeats).ok_or(ScheduleError::TooManyGames {
             blocks: tournament.blocks,
             seats,
             agents,

@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     format::{
-        self, Field, FormatProgress, Games, Meeting, Next, StagePlanner, StageSums, Units, Verdict,
-        pairs,
+        self, Field, FormatProgress, Games, Meeting, Next, SeasonStanding, StagePlanner, StageSums,
+        Units, Verdict, pairs,
     },
     schedule::{Schedule, ScheduleError},
     tally::{BlockCourse, Sameness, units_between},
@@ -98,6 +98,7 @@ fn begin(tournament: &Tournament) -> Result<(Schedule, Box<dyn StagePlanner>), S
         settings: tournament.settings.clone(),
         format: tournament.format,
         returns: tournament.returns,
+        changes: tournament.changes.clone(),
     })?;
     if let Next::Stage(stage) = planner.next(None) {
         schedule.extend(stage)?;
@@ -177,6 +178,24 @@ impl Stages {
             most: games.most.saturating_sub(left_out),
             expected: games.expected.saturating_sub(left_out),
         }
+    }
+
+    /// Adds the agents and changes of an open ladder that were not there at the start. The same as
+    /// resuming the state with them.
+    pub fn follow_changes(&mut self, tournament: &Tournament) {
+        let agents = tournament.agents.len();
+        for sums in self.now.ended.iter_mut().chain([&mut self.now.sums]) {
+            sums.agents.resize(agents, Units::default());
+        }
+        let names = tournament.agents.iter().map(|agent| agent.name.to_string());
+        let names: Vec<String> = names.collect();
+        self.planner.follow_changes(&names, &tournament.changes);
+    }
+
+    /// The agents of an open ladder, by index; empty for other formats.
+    #[must_use]
+    pub fn season(&self) -> Vec<SeasonStanding> {
+        self.planner.season()
     }
 
     /// Progress of the tournament.

@@ -215,6 +215,15 @@ impl Tally {
         self.schedule = schedule.clone();
     }
 
+    /// Adds the agents of an open ladder that were not there at the start.
+    pub fn follow_changes(&mut self, tournament: &Tournament) {
+        let seats = self.schedule.seats();
+        let names = tournament.agents.iter().map(|agent| agent.name.to_string());
+        self.names = names.collect();
+        self.sums.agents.resize(self.names.len(), Sums::new(seats));
+        self.tuning_horizons = TuningHorizons::of(tournament, seats);
+    }
+
     /// Number of games added so far.
     #[must_use]
     pub fn games(&self) -> u64 {

@@ -31,6 +31,7 @@ pub(crate) fn tournament(agents: usize, seats: usize, blocks: u64) -> Tournament
         play: Play::default(),
         openings: None,
         returns: None,
+        changes: Vec::new(),
     }
 }
 

@@ -129,6 +129,7 @@ impl World {
             play: Play::default(),
             openings: None,
             returns: None,
+            changes: Vec::new(),
         };
         let mut world = Self {
             schedule: Schedule::new(&tournament).expect("a schedule"),

@@ -306,6 +306,7 @@ impl Stay {
                 games: 8,
                 wait_ms: 200,
                 known_tournaments: Vec::new(),
+                known_agents: Vec::new(),
                 call: 0,
                 session: welcome.session.clone(),
                 sated_tournaments: Vec::new(),

@@ -129,6 +129,7 @@ pub(super) fn course(
         play: Play::default(),
         openings: None,
         returns: None,
+        changes: Vec::new(),
     };
     let run = Run {
         tournament,

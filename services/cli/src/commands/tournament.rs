@@ -1,5 +1,6 @@
 //! `arena tournament …`
 
+mod agents;
 mod archive;
 mod list;
 mod plan;
@@ -90,6 +91,9 @@ Examples:
     Retry(OneArgs),
     /// Cancel a tournament; its finished games are kept
     Cancel(OneArgs),
+    /// Add, replace, bench and ban agents of an open ladder while it runs
+    #[command(subcommand)]
+    Agents(agents::AgentsCommand),
     /// Write a tournament that has ended into a folder, and check it
     #[command(after_help = "\
 The folder has the spec, the records of all games in all generations, the standings with
@@ -198,6 +202,7 @@ impl TournamentCommand {
             Self::Watch(args) => args.one.access.open().await?,
             Self::VerifySeed(args) => args.access.open().await?,
             Self::Archive(args) => args.access.open().await?,
+            Self::Agents(args) => args.access().open().await?,
             Self::Remove(args) => args.access.open().await?,
         };
         let outcome = self.with(&mut access).await;
@@ -226,6 +231,7 @@ impl TournamentCommand {
                 show(&tournament, args.output)
             }
             Self::Archive(args) => args.run(client).await,
+            Self::Agents(args) => args.run(client).await,
             Self::Remove(args) => args.run(client).await,
             Self::Watch(args) => args.run(access).await,
             Self::Pause(args) => {

@@ -16,6 +16,7 @@ use crate::{
     messages::{ListedTournament, Version},
     places,
     results::Results,
+    season,
 };
 
 /// Time over which the speed is averaged.
@@ -185,6 +186,7 @@ impl Core {
             // Ratings decide places; they are computed on request.
             places::tell_none(&mut standings);
         }
+        season::arrange(&mut standings);
         places::unrank(&mut standings);
         standings.pause.clone_from(&entry.document.pause);
         standings.generation = entry.info.generation;

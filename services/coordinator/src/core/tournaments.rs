@@ -34,7 +34,7 @@ const START: &str = "StartTournament";
 const AGENTS_PER_TOURNAMENT: usize = 16;
 
 /// How many tournaments one with so many agents counts for: it needs as much memory.
-fn weight(agents: usize) -> u64 {
+pub(super) fn weight(agents: usize) -> u64 {
     1 + (agents / AGENTS_PER_TOURNAMENT) as u64
 }
 
@@ -241,6 +241,14 @@ impl Core {
         by.check_limit(&limits::GAMES, running, games)
     }
 
+    /// How many stored tournaments those of an owner count for.
+    pub(super) fn stored_of(&self, owner: &str) -> u64 {
+        let entries = self.tournaments.values();
+        let own = entries.filter(|entry| entry.document.owner == owner);
+        let own: u64 = own.map(|entry| weight(entry.info.agents.len())).sum();
+        own + self.removed_of(owner)
+    }
+
     /// Fails if an existing tournament does not store what is now requested of its games, because
     /// that cannot be added later.
     fn check_records(&self, tournament: &str, hash_only: bool) -> Result<(), Error> {
@@ -307,10 +315,7 @@ impl Core {
     ) -> Result<v1::StartTournamentResponse, Error> {
         let mut document = plan.message(attempt);
         self.check_running(by, document.games_total)?;
-        let entries = self.tournaments.values();
-        let own = entries.filter(|entry| entry.document.owner == *by.owner);
-        let own: u64 = own.map(|entry| weight(entry.info.agents.len())).sum();
-        let own = own + self.removed_of(&by.owner);
+        let own = self.stored_of(&by.owner);
         let more = weight(plan.tournament.agents.len());
         by.check_limit(&limits::STORED_TOURNAMENTS, own, more)?;
         document.owner = by.owner.to_string();

@@ -48,6 +48,18 @@ pub(super) fn known(mut tournaments: Vec<String>) -> Vec<String> {
     tournaments
 }
 
+/// The same with the number of agents of each setup; 0 if the worker does not say it.
+fn known_setups(tournaments: Vec<String>, agents: &[u32]) -> Vec<(String, u32)> {
+    let agents = agents.iter().copied().chain(std::iter::repeat(0));
+    let setups = tournaments.into_iter().zip(agents).take(KNOWN_MAX);
+    let mut setups: Vec<_> = setups
+        .filter(|(id, _)| id.len() <= KNOWN_BYTES_MAX)
+        .collect();
+    setups.iter_mut().for_each(|(id, _)| id.shrink_to_fit());
+    setups.shrink_to_fit();
+    setups
+}
+
 /// A connected worker.
 pub(super) struct Present {
     pub(super) request: v1::JoinRequest,
@@ -77,7 +89,7 @@ impl Present {
 /// A waiting request for games.
 pub(super) struct Parked {
     ask: Ask,
-    known: Vec<String>,
+    known: Vec<(String, u32)>,
     since: Duration,
     until: Duration,
     reply: Reply<v1::LeaseResponse>,
@@ -290,7 +302,7 @@ impl Core {
                     .filter_map(|id| self.tournaments.get(id)?.number)
                     .collect(),
             },
-            known: known(request.known_tournaments),
+            known: known_setups(request.known_tournaments, &request.known_agents),
             since: now,
             until: now + wait,
             reply,
@@ -378,7 +390,7 @@ impl Core {
         &self,
         worker: WorkerId,
         grant: &Grant,
-        known: &[String],
+        known: &[(String, u32)],
     ) -> Option<v1::Lease> {
         let id = self.numbers.get(&grant.tournament)?;
         let entry = self.tournaments.get(id)?;
@@ -403,13 +415,17 @@ impl Core {
         let name = name.filter(|name| !name.is_empty());
         let name = name.map_or_else(|| worker_text(worker), str::to_owned);
         let owner = self.ledger.owner_of(worker).map_or("", |owner| owner);
+        // An open ladder may have more agents since.
+        let agents = info.setup.agents.len() as u32;
+        let is_whole = |count: u32| count == agents || count == 0 && !info.tournament.is_open();
+        let knows = |(known, count): &(String, u32)| known == id && is_whole(*count);
         Some(v1::Lease {
             ticket: self
                 .tickets
                 .issue(&info.key, process, (owner, &name), indices),
             lease_id: grant.lease,
             tournament_id: id.clone(),
-            setup: (!known.contains(id)).then(|| info.setup.clone()),
+            setup: (!known.iter().any(knows)).then(|| info.setup.clone()),
             games: games.collect(),
             given_up: grant
                 .given_up

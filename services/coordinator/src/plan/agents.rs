@@ -122,6 +122,26 @@ pub(super) fn resolve_agent(
     Ok((agent, setup))
 }
 
+/// Resolves an agent that gets this name in an open ladder.
+pub(crate) fn resolve_entry(
+    name: &AgentName,
+    agent: &AgentName,
+    spec: &Spec,
+    ruleset_options: &Options,
+    agents: &Agents,
+) -> Result<(AgentRef, v1::AgentSetup), Error> {
+    let variants = Variants::new(spec);
+    let resolved = resolve_agent(agent, spec, ruleset_options, &variants, agents)?;
+    let (mut entry, mut setup) = resolved;
+    entry.name = name.clone();
+    setup.name = name.to_string();
+    if setup.label.is_empty() {
+        // All versions of an agent have the same metrics.
+        setup.label = agent.to_string();
+    }
+    Ok((entry, setup))
+}
+
 /// Maximum variants of a bot with metrics of their own. More of them are an evolution or a
 /// search for settings, whose names mean nothing outside their tournament.
 const LABELLED_VARIANTS_MAX: usize = 10;

@@ -17,7 +17,7 @@ use crate::{
     door::Principal,
     error::Error,
     handle::Handle,
-    random, stored_game,
+    random, season, stored_game,
 };
 
 /// The service.
@@ -285,6 +285,25 @@ impl CoordinatorService for CoordinatorRpc {
         Ok(Response::new(v1::RetryTournamentResponse {
             tournament: Some(tournament),
         }))
+    }
+
+    async fn change_agents(
+        &self,
+        request: Request<v1::ChangeAgentsRequest>,
+    ) -> Answer<v1::ChangeAgentsResponse> {
+        let by = principal(&request);
+        let request = request.into_inner();
+        by.on(&request.tournament_id);
+        let (owner, what) = (by.clone(), season::kind_name(request.kind()));
+        let changed = self
+            .handle
+            .change(|core| Box::pin(async move { core.change_agents(request, &owner).await }))
+            .await?;
+        by.did(&format!(
+            "{what} {} from block {}",
+            changed.entry, changed.at_blocks
+        ));
+        Ok(Response::new(changed))
     }
 
     async fn remove_tournament(

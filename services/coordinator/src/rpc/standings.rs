@@ -21,6 +21,7 @@ use crate::{
     loading::reload,
     places,
     rpc::{comparisons::Of, estimates::flat},
+    season,
 };
 
 /// Maximum number of agents with which pairs are reported without being requested.
@@ -103,6 +104,7 @@ pub(crate) async fn get(
     let unknown = standings.agents.iter_mut().filter(unknown);
     unknown.for_each(places::unrate);
     rate(&mut standings);
+    season::arrange(&mut standings);
     places::unrank(&mut standings);
     Ok(standings)
 }

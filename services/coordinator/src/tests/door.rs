@@ -151,6 +151,7 @@ async fn submitter_changes_only_its_own() {
     no(change!(other, resume_tournament, ResumeTournamentRequest));
     no(change!(other, cancel_tournament, CancelTournamentRequest));
     no(change!(other, retry_tournament, RetryTournamentRequest));
+    no(change!(other, change_agents, ChangeAgentsRequest));
     no(change!(other, remove_tournament, RemoveTournamentRequest));
     change!(owner, pause_tournament, PauseTournamentRequest).expect("its own");
     let mut admin = arena.user(&arena.admin);

@@ -300,6 +300,7 @@ impl FakeWorker {
             games: self.games,
             wait_ms,
             known_tournaments: Vec::new(),
+            known_agents: Vec::new(),
             call: 0,
             session: self.session.clone(),
             sated_tournaments: Vec::new(),

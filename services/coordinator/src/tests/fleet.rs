@@ -40,6 +40,7 @@ async fn setup_is_sent_once() {
         games: 8,
         wait_ms: 0,
         known_tournaments: vec![tournament.tournament_id],
+        known_agents: Vec::new(),
         call: 0,
         session: worker.session.clone(),
         sated_tournaments: Vec::new(),

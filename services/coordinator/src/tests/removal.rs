@@ -74,6 +74,7 @@ async fn answers(arena: &mut Fixture, id: &str) -> Vec<Result<(), Status>> {
         of!(watch_tournament, WatchTournamentRequest),
         of!(pause_tournament, PauseTournamentRequest),
         of!(retry_tournament, RetryTournamentRequest),
+        of!(change_agents, ChangeAgentsRequest),
         of!(remove_tournament, RemoveTournamentRequest),
         client.get_game(game).await.map(drop),
     ]

@@ -29,6 +29,7 @@ fn format_defaults_are_documented() {
     let ladder = Settings::Ladder(Ladder {
         blocks_total: Some(300),
         step: Some(6),
+        open: false,
     });
     assert_eq!(resolved("format = \"ladder\""), ladder);
     let knockout = Settings::Knockout(Knockout {

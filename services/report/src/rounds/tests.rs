@@ -45,6 +45,7 @@ fn verdict((format, settings): (Format, Option<Settings>), agents: usize, seats:
         play: Play::default(),
         openings: None,
         returns: None,
+        changes: Vec::new(),
     };
     let mut stages = Stages::new(&tournament).expect("a schedule");
     let mut index = 0;

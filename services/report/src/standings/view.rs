@@ -39,10 +39,63 @@ pub struct StandingsJson<'a> {
     generation: u32,
     generations: u32,
     course: Option<Object>,
+    /// The agents of an open ladder in the order of their places; absent for other tournaments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    season: Option<Vec<SeasonAgent<'a>>>,
     notes: &'a [String],
     audits: Option<Object>,
     /// The verdicts of the expectations; null if there are none.
     pub expectations: Option<&'a [Verdict]>,
+}
+
+/// An agent of an open ladder.
+#[derive(Serialize)]
+pub struct SeasonAgent<'a> {
+    /// Its name.
+    pub agent: &'a str,
+    /// Its place among the active agents.
+    pub place: Option<u64>,
+    /// `waiting`, `active`, `benched`, `replaced` or `banned`.
+    pub state: &'a str,
+    /// Reason of a ban.
+    pub reason: Option<&'a str>,
+    /// The agent that it replaced.
+    pub predecessor: Option<&'a str>,
+    /// The agent that replaced it.
+    pub successor: Option<&'a str>,
+    /// Its rating with that of its predecessor as the prior, and the ends of the 95 % interval.
+    pub rating: Option<f64>,
+    /// Lower end.
+    pub rating_low: Option<f64>,
+    /// Upper end.
+    pub rating_high: Option<f64>,
+    /// Blocks scheduled for it.
+    pub blocks: u64,
+}
+
+/// The agents of an open ladder, in the order of the standings; `None` for other tournaments.
+#[must_use]
+pub fn season(standings: &v1::Standings) -> Option<Vec<SeasonAgent<'_>>> {
+    fn filled(text: &str) -> Option<&str> {
+        Some(text).filter(|text| !text.is_empty())
+    }
+    let agents = standings.agents.iter().filter_map(|agent| {
+        let season = agent.season.as_ref()?;
+        Some(SeasonAgent {
+            agent: &agent.agent,
+            place: agent.place,
+            state: &season.state,
+            reason: filled(&season.reason),
+            predecessor: filled(&season.predecessor),
+            successor: filled(&season.successor),
+            rating: season.rating,
+            rating_low: season.rating_low,
+            rating_high: season.rating_high,
+            blocks: season.blocks,
+        })
+    });
+    let agents: Vec<_> = agents.collect();
+    (!agents.is_empty()).then_some(agents)
 }
 
 #[derive(Serialize)]
@@ -144,6 +197,7 @@ pub fn view(standings: &v1::Standings) -> StandingsJson<'_> {
         intervals: intervals(standings),
         verdict: verdict::object(&standings.verdict_json),
         course: standings.course.as_ref().map(course),
+        season: season(standings),
         notes: &standings.notes,
         audits: standings.audits.as_ref().map(audits),
         expectations: None,

@@ -3,11 +3,11 @@
 use std::{collections::HashMap, fmt};
 
 use arena_model::{
-    Returns, TournamentSeed,
+    AgentChange, Returns, TournamentSeed,
     format::{Format, Settings},
 };
 
-use super::{StageSums, Units, Verdict};
+use super::{SeasonStanding, StageSums, Units, Verdict};
 use crate::schedule::stage::Stage;
 
 /// A spec that its format rejects.
@@ -88,6 +88,8 @@ pub struct Field {
     pub format: Format,
     /// The bounds of returns, if they decide the places.
     pub returns: Option<Returns>,
+    /// Changes of the agents of an open ladder.
+    pub changes: Vec<AgentChange>,
 }
 
 impl Field {
@@ -136,6 +138,15 @@ pub trait StagePlanner: fmt::Debug + Send + Sync {
 
     /// Total number of games.
     fn games(&self) -> Games;
+
+    /// Adds agents and changes of an open ladder to those so far: all names and changes, of which the
+    /// planner knows the first ones. Other formats have none.
+    fn follow_changes(&mut self, _names: &[String], _changes: &[AgentChange]) {}
+
+    /// The agents of an open ladder, by index; empty for other formats.
+    fn season(&self) -> Vec<SeasonStanding> {
+        Vec::new()
+    }
 
     /// Current progress: of a format with one round, unless it has more.
     fn progress(&self) -> FormatProgress {

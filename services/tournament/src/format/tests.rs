@@ -1,6 +1,7 @@
 //! The games and the verdict of each format. The stronger agent always wins unless a test
 //! defines otherwise.
 
+mod season;
 mod sprt;
 
 use std::collections::BTreeMap;
@@ -284,6 +285,7 @@ fn ladder_prefers_close_neighbours() {
     let ladder = Settings::Ladder(Ladder {
         blocks_total: Some(600),
         step: Some(20),
+        open: false,
     });
     // The third and the fourth are equal; all others are far apart.
     let strength = |index: u64, agent: u16| match agent {

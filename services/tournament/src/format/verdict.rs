@@ -91,7 +91,8 @@ impl Verdict {
     /// Elo. The ratings that choose games have another prior and no draws. Other formats
     /// are unchanged.
     pub fn rate(&mut self, rating: impl Fn(&str) -> Option<f64>) {
-        if self.format != Format::Ladder.name() {
+        // An open ladder has ratings of its own.
+        if self.format != Format::Ladder.name() || self.data.contains_key("open") {
             return;
         }
         let rows = self.data.get("places").and_then(Value::as_array);

@@ -138,6 +138,12 @@ fn all() -> Vec<Tournament> {
     let ladder = Settings::Ladder(Ladder {
         blocks_total: Some(150),
         step: Some(70),
+        open: false,
+    });
+    let open = Settings::Ladder(Ladder {
+        blocks_total: Some(150),
+        step: Some(20),
+        open: true,
     });
     vec![
         plain(Format::RoundRobin, 4, 2, 5),
@@ -173,6 +179,7 @@ fn all() -> Vec<Tournament> {
         plain(Format::Ladder, 6, 2, 20),
         plain(Format::Ladder, 6, 4, 10),
         with(Format::Ladder, 3, 2, 20, Some(ladder)),
+        with(Format::Ladder, 5, 2, 20, Some(open)),
         with(Format::Fixed, 3, 2, 4, Some(fixed)),
     ]
 }

@@ -43,6 +43,8 @@ pub(crate) struct Drivers {
     pub(super) shared: Arc<Shared>,
     pool: Arc<Pool>,
     tournaments: BTreeMap<String, Tournament>,
+    /// Tournaments that have more agents since, while games of earlier leases go on.
+    earlier: Vec<Arc<SharedTournament>>,
     /// Number of tournaments so far.
     count: u64,
     pub(super) leases: BTreeMap<u64, Lease>,
@@ -187,6 +189,7 @@ impl Drivers {
             shared,
             pool,
             tournaments: BTreeMap::new(),
+            earlier: Vec::new(),
             count: 0,
             leases: BTreeMap::new(),
             updates,
@@ -227,17 +230,23 @@ impl Drivers {
 
     /// Latencies of a tournament's agents that were not reported yet.
     pub(crate) fn latencies(&self, tournament: &str) -> Vec<v1::AgentLatency> {
-        let tournament = self.tournaments.get(tournament);
-        tournament.map_or_else(Vec::new, |it| it.shared.context().latencies().take())
+        let earlier = self.earlier.iter();
+        let earlier = earlier.filter(|it| it.context().tournament_id() == tournament);
+        let now = self.tournaments.get(tournament).map(|it| &it.shared);
+        let all = earlier.chain(now);
+        all.flat_map(|it| it.context().latencies().take()).collect()
     }
 
-    /// Adds a tournament.
+    /// Adds a tournament, or a known one that has more agents since: games of earlier leases go on with
+    /// their agents, which end with the last of them.
     pub(crate) fn add_tournament(
         &mut self,
         setup: v1::TournamentSetup,
         rules: Option<Arc<dyn RulesService>>,
     ) -> Result<(), SetupError> {
-        if !self.tournaments.contains_key(&setup.tournament_id) {
+        let known = self.tournaments.get(&setup.tournament_id);
+        let count = |known: &Tournament| known.shared.context().wire().agents.len();
+        if known.is_none_or(|known| count(known) < setup.agents.len()) {
             let id = setup.tournament_id.clone();
             let context = TournamentContext::new(setup, rules)?;
             // Each tournament begins on another driver.
@@ -259,7 +268,8 @@ impl Drivers {
                 shared: Arc::new(shared),
                 used: Instant::now(),
             };
-            self.tournaments.insert(id, tournament);
+            let earlier = self.tournaments.insert(id, tournament);
+            self.earlier.extend(earlier.map(|it| it.shared));
         }
         Ok(())
     }
@@ -281,6 +291,17 @@ impl Drivers {
             }
         }
         let shared = &self.shared;
+        let leases = &self.leases;
+        self.earlier.retain(|tournament| {
+            let number = tournament.number;
+            let has_games = leases
+                .values()
+                .any(|it| it.games.tournament.number == number);
+            if !has_games {
+                shared.send_all(&Command::Forget(number));
+            }
+            has_games
+        });
         self.tournaments.retain(|id, tournament| {
             let is_recent = now.saturating_duration_since(tournament.used) < idle;
             let has_failed = || tournament.shared.context().rules_failure().is_some();
@@ -342,7 +363,11 @@ impl Drivers {
             tournament_id: id.clone(),
             decisions: tournament.shared.take_decisions(),
         };
-        let taken = self.tournaments.iter().map(take);
+        let earlier = self.earlier.iter().map(|it| v1::TournamentDecisions {
+            tournament_id: it.context().tournament_id().to_owned(),
+            decisions: it.take_decisions(),
+        });
+        let taken = self.tournaments.iter().map(take).chain(earlier);
         taken.filter(|taken| taken.decisions > 0).collect()
     }
 

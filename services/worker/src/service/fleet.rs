@@ -256,6 +256,9 @@ impl Fleet {
                     games: games as u32,
                     wait_ms: wait.as_millis() as u32,
                     known_tournaments: self.setups.keys().cloned().collect(),
+                    known_agents: { self.setups.values() }
+                        .map(|setup| setup.agents.len() as u32)
+                        .collect(),
                     call,
                     session: stay.session.clone(),
                     sated_tournaments: self.drivers.sated_tournaments(),

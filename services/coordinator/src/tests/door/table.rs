@@ -109,6 +109,7 @@ impl Others {
             "ResumeTournament" => of_tournament!(ResumeTournamentRequest),
             "CancelTournament" => of_tournament!(CancelTournamentRequest),
             "RetryTournament" => of_tournament!(RetryTournamentRequest),
+            "ChangeAgents" => of_tournament!(ChangeAgentsRequest),
             "RemoveTournament" => of_tournament!(RemoveTournamentRequest),
             "GetTournament" => of_tournament!(GetTournamentRequest),
             "WatchTournament" => of_tournament!(WatchTournamentRequest),

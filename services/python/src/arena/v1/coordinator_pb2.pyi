@@ -19,6 +19,14 @@ class TournamentState(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     TOURNAMENT_STATE_FINISHED: _ClassVar[TournamentState]
     TOURNAMENT_STATE_CANCELLED: _ClassVar[TournamentState]
 
+class AgentChangeKind(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    AGENT_CHANGE_KIND_UNSPECIFIED: _ClassVar[AgentChangeKind]
+    AGENT_CHANGE_KIND_ADD: _ClassVar[AgentChangeKind]
+    AGENT_CHANGE_KIND_REPLACE: _ClassVar[AgentChangeKind]
+    AGENT_CHANGE_KIND_BENCH: _ClassVar[AgentChangeKind]
+    AGENT_CHANGE_KIND_BAN: _ClassVar[AgentChangeKind]
+
 class ThirdPlay(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     __slots__ = ()
     THIRD_PLAY_UNSPECIFIED: _ClassVar[ThirdPlay]
@@ -30,6 +38,11 @@ TOURNAMENT_STATE_RUNNING: TournamentState
 TOURNAMENT_STATE_PAUSED: TournamentState
 TOURNAMENT_STATE_FINISHED: TournamentState
 TOURNAMENT_STATE_CANCELLED: TournamentState
+AGENT_CHANGE_KIND_UNSPECIFIED: AgentChangeKind
+AGENT_CHANGE_KIND_ADD: AgentChangeKind
+AGENT_CHANGE_KIND_REPLACE: AgentChangeKind
+AGENT_CHANGE_KIND_BENCH: AgentChangeKind
+AGENT_CHANGE_KIND_BAN: AgentChangeKind
 THIRD_PLAY_UNSPECIFIED: ThirdPlay
 THIRD_PLAY_DURABLE: ThirdPlay
 THIRD_PLAY_OTHER: ThirdPlay
@@ -487,6 +500,33 @@ class RetryTournamentResponse(_message.Message):
     tournament: Tournament
     def __init__(self, tournament: _Optional[_Union[Tournament, _Mapping]] = ...) -> None: ...
 
+class ChangeAgentsRequest(_message.Message):
+    __slots__ = ("request_id", "tournament_id", "kind", "agent", "reason", "at_blocks")
+    REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
+    TOURNAMENT_ID_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    AGENT_FIELD_NUMBER: _ClassVar[int]
+    WITH_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    AT_BLOCKS_FIELD_NUMBER: _ClassVar[int]
+    request_id: str
+    tournament_id: str
+    kind: AgentChangeKind
+    agent: str
+    reason: str
+    at_blocks: int
+    def __init__(self, request_id: _Optional[str] = ..., tournament_id: _Optional[str] = ..., kind: _Optional[_Union[AgentChangeKind, str]] = ..., agent: _Optional[str] = ..., reason: _Optional[str] = ..., at_blocks: _Optional[int] = ..., **kwargs) -> None: ...
+
+class ChangeAgentsResponse(_message.Message):
+    __slots__ = ("tournament", "entry", "at_blocks")
+    TOURNAMENT_FIELD_NUMBER: _ClassVar[int]
+    ENTRY_FIELD_NUMBER: _ClassVar[int]
+    AT_BLOCKS_FIELD_NUMBER: _ClassVar[int]
+    tournament: Tournament
+    entry: str
+    at_blocks: int
+    def __init__(self, tournament: _Optional[_Union[Tournament, _Mapping]] = ..., entry: _Optional[str] = ..., at_blocks: _Optional[int] = ...) -> None: ...
+
 class RemoveTournamentRequest(_message.Message):
     __slots__ = ("request_id", "tournament_id", "archive_sha256")
     REQUEST_ID_FIELD_NUMBER: _ClassVar[int]
@@ -626,7 +666,7 @@ class Openings(_message.Message):
     def __init__(self, plies: _Optional[int] = ..., size: _Optional[int] = ..., complete: bool = ..., from_book: bool = ...) -> None: ...
 
 class AgentStanding(_message.Message):
-    __slots__ = ("agent", "games", "wins", "draws", "losses", "voids", "faults", "faults_by_kind", "score", "score_low", "score_high", "plies_mean", "win_rate", "win_rate_low", "win_rate_high", "latency_us_p50", "latency_us_p99", "waiting_us_p50", "waiting_us_p99", "blocks", "last_fault", "non_deterministic", "score_anytime_low", "score_anytime_high", "points", "ranks", "rating", "rating_low", "rating_high", "nash", "place", "score_adjusted", "score_adjusted_low", "score_adjusted_high", "luck_mean", "luck_share", "luck_games_saved", "score_df", "tuning_horizon", "rating_anytime_low", "rating_anytime_high", "swiss_points", "buchholz", "byes", "games_repeated", "unplayed", "unasked", "score_adjusted_anytime_low", "score_adjusted_anytime_high", "score_adjusted_is_raw", "luck_share_low", "luck_share_high", "luck_games_saved_low", "luck_games_saved_high", "version", "content", "registered_unix_us", "return_mean", "return_mean_low", "return_mean_high", "return_mean_anytime_low", "return_mean_anytime_high")
+    __slots__ = ("agent", "games", "wins", "draws", "losses", "voids", "faults", "faults_by_kind", "score", "score_low", "score_high", "plies_mean", "win_rate", "win_rate_low", "win_rate_high", "latency_us_p50", "latency_us_p99", "waiting_us_p50", "waiting_us_p99", "blocks", "last_fault", "non_deterministic", "score_anytime_low", "score_anytime_high", "points", "ranks", "rating", "rating_low", "rating_high", "nash", "place", "score_adjusted", "score_adjusted_low", "score_adjusted_high", "luck_mean", "luck_share", "luck_games_saved", "score_df", "tuning_horizon", "rating_anytime_low", "rating_anytime_high", "swiss_points", "buchholz", "byes", "games_repeated", "unplayed", "unasked", "score_adjusted_anytime_low", "score_adjusted_anytime_high", "score_adjusted_is_raw", "luck_share_low", "luck_share_high", "luck_games_saved_low", "luck_games_saved_high", "version", "content", "registered_unix_us", "return_mean", "return_mean_low", "return_mean_high", "return_mean_anytime_low", "return_mean_anytime_high", "season")
     class FaultsByKindEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -696,6 +736,7 @@ class AgentStanding(_message.Message):
     RETURN_MEAN_HIGH_FIELD_NUMBER: _ClassVar[int]
     RETURN_MEAN_ANYTIME_LOW_FIELD_NUMBER: _ClassVar[int]
     RETURN_MEAN_ANYTIME_HIGH_FIELD_NUMBER: _ClassVar[int]
+    SEASON_FIELD_NUMBER: _ClassVar[int]
     agent: str
     games: int
     wins: int
@@ -758,7 +799,28 @@ class AgentStanding(_message.Message):
     return_mean_high: float
     return_mean_anytime_low: float
     return_mean_anytime_high: float
-    def __init__(self, agent: _Optional[str] = ..., games: _Optional[int] = ..., wins: _Optional[int] = ..., draws: _Optional[int] = ..., losses: _Optional[int] = ..., voids: _Optional[int] = ..., faults: _Optional[int] = ..., faults_by_kind: _Optional[_Mapping[str, int]] = ..., score: _Optional[float] = ..., score_low: _Optional[float] = ..., score_high: _Optional[float] = ..., plies_mean: _Optional[float] = ..., win_rate: _Optional[float] = ..., win_rate_low: _Optional[float] = ..., win_rate_high: _Optional[float] = ..., latency_us_p50: _Optional[float] = ..., latency_us_p99: _Optional[float] = ..., waiting_us_p50: _Optional[float] = ..., waiting_us_p99: _Optional[float] = ..., blocks: _Optional[int] = ..., last_fault: _Optional[str] = ..., non_deterministic: bool = ..., score_anytime_low: _Optional[float] = ..., score_anytime_high: _Optional[float] = ..., points: _Optional[float] = ..., ranks: _Optional[_Iterable[int]] = ..., rating: _Optional[float] = ..., rating_low: _Optional[float] = ..., rating_high: _Optional[float] = ..., nash: _Optional[float] = ..., place: _Optional[int] = ..., score_adjusted: _Optional[float] = ..., score_adjusted_low: _Optional[float] = ..., score_adjusted_high: _Optional[float] = ..., luck_mean: _Optional[float] = ..., luck_share: _Optional[float] = ..., luck_games_saved: _Optional[int] = ..., score_df: _Optional[int] = ..., tuning_horizon: _Optional[float] = ..., rating_anytime_low: _Optional[float] = ..., rating_anytime_high: _Optional[float] = ..., swiss_points: _Optional[float] = ..., buchholz: _Optional[float] = ..., byes: _Optional[int] = ..., games_repeated: _Optional[int] = ..., unplayed: _Optional[int] = ..., unasked: _Optional[int] = ..., score_adjusted_anytime_low: _Optional[float] = ..., score_adjusted_anytime_high: _Optional[float] = ..., score_adjusted_is_raw: bool = ..., luck_share_low: _Optional[float] = ..., luck_share_high: _Optional[float] = ..., luck_games_saved_low: _Optional[int] = ..., luck_games_saved_high: _Optional[int] = ..., version: _Optional[str] = ..., content: _Optional[str] = ..., registered_unix_us: _Optional[int] = ..., return_mean: _Optional[float] = ..., return_mean_low: _Optional[float] = ..., return_mean_high: _Optional[float] = ..., return_mean_anytime_low: _Optional[float] = ..., return_mean_anytime_high: _Optional[float] = ...) -> None: ...
+    season: SeasonStanding
+    def __init__(self, agent: _Optional[str] = ..., games: _Optional[int] = ..., wins: _Optional[int] = ..., draws: _Optional[int] = ..., losses: _Optional[int] = ..., voids: _Optional[int] = ..., faults: _Optional[int] = ..., faults_by_kind: _Optional[_Mapping[str, int]] = ..., score: _Optional[float] = ..., score_low: _Optional[float] = ..., score_high: _Optional[float] = ..., plies_mean: _Optional[float] = ..., win_rate: _Optional[float] = ..., win_rate_low: _Optional[float] = ..., win_rate_high: _Optional[float] = ..., latency_us_p50: _Optional[float] = ..., latency_us_p99: _Optional[float] = ..., waiting_us_p50: _Optional[float] = ..., waiting_us_p99: _Optional[float] = ..., blocks: _Optional[int] = ..., last_fault: _Optional[str] = ..., non_deterministic: bool = ..., score_anytime_low: _Optional[float] = ..., score_anytime_high: _Optional[float] = ..., points: _Optional[float] = ..., ranks: _Optional[_Iterable[int]] = ..., rating: _Optional[float] = ..., rating_low: _Optional[float] = ..., rating_high: _Optional[float] = ..., nash: _Optional[float] = ..., place: _Optional[int] = ..., score_adjusted: _Optional[float] = ..., score_adjusted_low: _Optional[float] = ..., score_adjusted_high: _Optional[float] = ..., luck_mean: _Optional[float] = ..., luck_share: _Optional[float] = ..., luck_games_saved: _Optional[int] = ..., score_df: _Optional[int] = ..., tuning_horizon: _Optional[float] = ..., rating_anytime_low: _Optional[float] = ..., rating_anytime_high: _Optional[float] = ..., swiss_points: _Optional[float] = ..., buchholz: _Optional[float] = ..., byes: _Optional[int] = ..., games_repeated: _Optional[int] = ..., unplayed: _Optional[int] = ..., unasked: _Optional[int] = ..., score_adjusted_anytime_low: _Optional[float] = ..., score_adjusted_anytime_high: _Optional[float] = ..., score_adjusted_is_raw: bool = ..., luck_share_low: _Optional[float] = ..., luck_share_high: _Optional[float] = ..., luck_games_saved_low: _Optional[int] = ..., luck_games_saved_high: _Optional[int] = ..., version: _Optional[str] = ..., content: _Optional[str] = ..., registered_unix_us: _Optional[int] = ..., return_mean: _Optional[float] = ..., return_mean_low: _Optional[float] = ..., return_mean_high: _Optional[float] = ..., return_mean_anytime_low: _Optional[float] = ..., return_mean_anytime_high: _Optional[float] = ..., season: _Optional[_Union[SeasonStanding, _Mapping]] = ...) -> None: ...
+
+class SeasonStanding(_message.Message):
+    __slots__ = ("state", "reason", "predecessor", "successor", "rating", "rating_low", "rating_high", "blocks")
+    STATE_FIELD_NUMBER: _ClassVar[int]
+    REASON_FIELD_NUMBER: _ClassVar[int]
+    PREDECESSOR_FIELD_NUMBER: _ClassVar[int]
+    SUCCESSOR_FIELD_NUMBER: _ClassVar[int]
+    RATING_FIELD_NUMBER: _ClassVar[int]
+    RATING_LOW_FIELD_NUMBER: _ClassVar[int]
+    RATING_HIGH_FIELD_NUMBER: _ClassVar[int]
+    BLOCKS_FIELD_NUMBER: _ClassVar[int]
+    state: str
+    reason: str
+    predecessor: str
+    successor: str
+    rating: float
+    rating_low: float
+    rating_high: float
+    blocks: int
+    def __init__(self, state: _Optional[str] = ..., reason: _Optional[str] = ..., predecessor: _Optional[str] = ..., successor: _Optional[str] = ..., rating: _Optional[float] = ..., rating_low: _Optional[float] = ..., rating_high: _Optional[float] = ..., blocks: _Optional[int] = ...) -> None: ...
 
 class SeatStanding(_message.Message):
     __slots__ = ("seat", "games", "score", "score_low", "score_high", "score_anytime_low", "score_anytime_high")

@@ -120,6 +120,11 @@ class CoordinatorServiceStub(object):
                 request_serializer=arena_dot_v1_dot_coordinator__pb2.RetryTournamentRequest.SerializeToString,
                 response_deserializer=arena_dot_v1_dot_coordinator__pb2.RetryTournamentResponse.FromString,
                 _registered_method=True)
+        self.ChangeAgents = channel.unary_unary(
+                '/arena.v1.CoordinatorService/ChangeAgents',
+                request_serializer=arena_dot_v1_dot_coordinator__pb2.ChangeAgentsRequest.SerializeToString,
+                response_deserializer=arena_dot_v1_dot_coordinator__pb2.ChangeAgentsResponse.FromString,
+                _registered_method=True)
         self.RemoveTournament = channel.unary_unary(
                 '/arena.v1.CoordinatorService/RemoveTournament',
                 request_serializer=arena_dot_v1_dot_coordinator__pb2.RemoveTournamentRequest.SerializeToString,
@@ -285,6 +290,14 @@ class CoordinatorServiceServicer(object):
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def ChangeAgents(self, request, context):
+        """Adds an agent to an open ladder, replaces, benches or bans one. The change applies to games that
+        are not scheduled yet.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def RemoveTournament(self, request, context):
         """Removes a finished or cancelled tournament for good: its games, spec and standings. Its identity
         stays, and its id is never used again. Calls that name it answer NOT_FOUND with the reason
@@ -427,6 +440,11 @@ def add_CoordinatorServiceServicer_to_server(servicer, server):
                     servicer.RetryTournament,
                     request_deserializer=arena_dot_v1_dot_coordinator__pb2.RetryTournamentRequest.FromString,
                     response_serializer=arena_dot_v1_dot_coordinator__pb2.RetryTournamentResponse.SerializeToString,
+            ),
+            'ChangeAgents': grpc.unary_unary_rpc_method_handler(
+                    servicer.ChangeAgents,
+                    request_deserializer=arena_dot_v1_dot_coordinator__pb2.ChangeAgentsRequest.FromString,
+                    response_serializer=arena_dot_v1_dot_coordinator__pb2.ChangeAgentsResponse.SerializeToString,
             ),
             'RemoveTournament': grpc.unary_unary_rpc_method_handler(
                     servicer.RemoveTournament,
@@ -907,6 +925,33 @@ class CoordinatorService(object):
             '/arena.v1.CoordinatorService/RetryTournament',
             arena_dot_v1_dot_coordinator__pb2.RetryTournamentRequest.SerializeToString,
             arena_dot_v1_dot_coordinator__pb2.RetryTournamentResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def ChangeAgents(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/arena.v1.CoordinatorService/ChangeAgents',
+            arena_dot_v1_dot_coordinator__pb2.ChangeAgentsRequest.SerializeToString,
+            arena_dot_v1_dot_coordinator__pb2.ChangeAgentsResponse.FromString,
             options,
             channel_credentials,
             insecure,

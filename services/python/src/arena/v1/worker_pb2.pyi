@@ -88,7 +88,7 @@ class Drain(_message.Message):
     def __init__(self) -> None: ...
 
 class LeaseRequest(_message.Message):
-    __slots__ = ("worker_id", "boot_epoch", "games", "wait_ms", "known_tournaments", "call", "session", "sated_tournaments")
+    __slots__ = ("worker_id", "boot_epoch", "games", "wait_ms", "known_tournaments", "call", "session", "sated_tournaments", "known_agents")
     WORKER_ID_FIELD_NUMBER: _ClassVar[int]
     BOOT_EPOCH_FIELD_NUMBER: _ClassVar[int]
     GAMES_FIELD_NUMBER: _ClassVar[int]
@@ -97,6 +97,7 @@ class LeaseRequest(_message.Message):
     CALL_FIELD_NUMBER: _ClassVar[int]
     SESSION_FIELD_NUMBER: _ClassVar[int]
     SATED_TOURNAMENTS_FIELD_NUMBER: _ClassVar[int]
+    KNOWN_AGENTS_FIELD_NUMBER: _ClassVar[int]
     worker_id: str
     boot_epoch: int
     games: int
@@ -105,7 +106,8 @@ class LeaseRequest(_message.Message):
     call: int
     session: bytes
     sated_tournaments: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, worker_id: _Optional[str] = ..., boot_epoch: _Optional[int] = ..., games: _Optional[int] = ..., wait_ms: _Optional[int] = ..., known_tournaments: _Optional[_Iterable[str]] = ..., call: _Optional[int] = ..., session: _Optional[bytes] = ..., sated_tournaments: _Optional[_Iterable[str]] = ...) -> None: ...
+    known_agents: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, worker_id: _Optional[str] = ..., boot_epoch: _Optional[int] = ..., games: _Optional[int] = ..., wait_ms: _Optional[int] = ..., known_tournaments: _Optional[_Iterable[str]] = ..., call: _Optional[int] = ..., session: _Optional[bytes] = ..., sated_tournaments: _Optional[_Iterable[str]] = ..., known_agents: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class LeaseResponse(_message.Message):
     __slots__ = ("lease",)

@@ -52,6 +52,7 @@ fn sprt_is_planned_at_trial_score() {
         play: Default::default(),
         openings: None,
         returns: None,
+        changes: Vec::new(),
     };
     let planned = v1::PlanTournamentResponse {
         games_expected: 40_000,
