@@ -158,14 +158,21 @@ impl HostFaults {
             let own = faults.filter(|it| usize::from(it.seat) == seat);
             own.filter(|it| may_be_of_host(it.kind)).count()
         };
-        let any = |record: &GameRecord, seat: usize| {
-            let mut faults = record.faults.iter();
-            faults.any(|it| usize::from(it.seat) == seat)
+        let first = |record: &GameRecord, seat: usize, of_host: bool| {
+            let faults = record.faults.iter();
+            let own = faults.filter(|it| usize::from(it.seat) == seat);
+            own.filter(|it| !of_host || may_be_of_host(it.kind))
+                .map(|it| it.ply)
+                .min()
         };
-        // In a record that ends with another fault of the seat, this one could not happen any more.
+        // If the seat had another fault before, in the other record, this one could perhaps not happen any more.
         let more = |one: &GameRecord, another: &GameRecord, seat: usize| {
             let (own, others) = (of_host(one, seat), of_host(another, seat));
-            own > others && (others > 0 || !any(another, seat))
+            let is_first = || {
+                let other = first(another, seat, false);
+                other.is_none_or(|other| first(one, seat, true).is_some_and(|it| it <= other))
+            };
+            own > others && (others > 0 || is_first())
         };
         let seats = 0..durable.seats.len();
         let agents = |record: &GameRecord| host_faults(&record.faults, &record.seats);
@@ -268,13 +275,21 @@ mod tests {
             (&[(0, Crash)], &[], Durable(vec![0])),
             (&[], &[(1, Crash)], Other(vec![1])),
             (&[(0, Crash), (0, Crash)], &[(0, Crash)], Durable(vec![0])),
-            // It ended before it could crash.
-            (&[(0, Crash)], &[(0, IllegalMove)], Both(vec![0])),
+            // The seat did something else at the same decision.
+            (&[(0, Crash)], &[(0, IllegalMove)], Durable(vec![0])),
             (&[(0, Crash)], &[(1, Crash)], Durable(vec![0])),
         ] {
             let found = HostFaults::of(&record(durable), &record(other));
             assert_eq!(found, expected, "{durable:?} {other:?}");
         }
+        let [crashed, mut other] =
+            [&[(0, Crash)], &[(0, IllegalMove)]].map(|faults| record(faults));
+        // It ended before it could crash.
+        other.faults[0].ply = 0;
+        assert_eq!(HostFaults::of(&crashed, &other), Both(vec![0]));
+        // It went on where the other one crashed.
+        other.faults[0].ply = 2;
+        assert_eq!(HostFaults::of(&crashed, &other), Durable(vec![0]));
     }
 
     #[test]

@@ -232,7 +232,11 @@ impl Core {
             same_owner: status.own,
             contradicted: status.contradicted,
             claims: status.claims,
-            pending: status.pending,
+            // Audits of a cancelled tournament do not go on.
+            pending: match entry.document.state() {
+                v1::TournamentState::Cancelled => 0,
+                _ => status.pending,
+            },
         })
     }
 

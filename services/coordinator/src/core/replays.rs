@@ -140,6 +140,9 @@ impl Core {
             reply,
         };
         let now = self.now();
+        let of = self.ledger.owner_of(worker).cloned();
+        let reliability = self.replays.owners.entry(of).or_default();
+        reliability.unasked = 0;
         let replayer = self.replays.replayers.entry(worker).or_default();
         replayer.seen = now;
         // It sends one request at a time: it has given up its earlier request.
@@ -151,7 +154,10 @@ impl Core {
         if let Some(id) = job {
             let verdict = request.verdict.filter(|verdict| verdict.job_id == id);
             match &verdict {
-                Some(verdict) if verdict.failed.is_empty() => replayer.rests = (now, 0),
+                Some(verdict) if verdict.failed.is_empty() => {
+                    replayer.rests = (now, 0);
+                    reliability.silent = 0;
+                }
                 _ => replayer.rest(now),
             }
             self.take_verdict(id, worker, verdict);
@@ -168,6 +174,8 @@ impl Core {
             ..Replayer::default()
         };
         self.replays.replayers.insert(worker, replayer);
+        let of = self.ledger.owner_of(worker).cloned();
+        self.replays.owners.entry(of).or_default().unasked += 1;
     }
 
     fn take_verdict(&mut self, id: u64, worker: WorkerId, verdict: Option<v1::ReplayVerdict>) {
@@ -254,7 +262,14 @@ impl Core {
             }
         }
         for worker in silent {
-            tracing::warn!(worker, "a worker does not answer what it was to replay");
+            let owner = self.ledger.owner_of(worker).cloned();
+            tracing::warn!(
+                worker,
+                name = &*self.replayer_name(worker),
+                owner = owner.as_deref(),
+                "a worker does not answer what it was to replay"
+            );
+            self.replays.owners.entry(owner).or_default().silent += 1;
             let replayer = self.replays.replayers.get_mut(&worker);
             let job = replayer.and_then(|replayer| {
                 replayer.rest(now);
@@ -342,8 +357,11 @@ impl Core {
                 && !self.ledger.is_worker_quarantined(worker)
                 && present.sandbox >= levels::least(entry, self.sandbox)
                 && levels::plays_tournament(&present.request.rulesets, &entry.info);
-            let is_able = is_able && replayer.is_present(now);
-            is_able.then_some((worker, owner(process), replayer.is_free()))
+            let reliability = self.replays.owners.get(&owner(process).cloned());
+            let reliability = reliability.copied().unwrap_or_default();
+            let is_able = is_able && replayer.is_present(now, reliability);
+            let rank = replayer.is_free().then_some((reliability.silent, worker));
+            is_able.then_some((worker, owner(process), rank))
         };
         let able: Vec<_> = self.replays.replayers.iter().filter_map(able).collect();
         let is_other = |it: Option<&Owner>| it.is_some() && !owners.contains(&it);
@@ -353,9 +371,10 @@ impl Core {
             true => able,
             false => others,
         };
-        let free = chosen.iter().find(|(.., free)| *free);
+        // Those of an owner whose workers do not answer come last.
+        let free = chosen.iter().filter_map(|(.., rank)| *rank).min();
         match (free, chosen.is_empty()) {
-            (Some((worker, ..)), _) => Next::To(*worker),
+            (Some((_, worker)), _) => Next::To(worker),
             (None, false) => Next::Waits,
             // Workers may not be back yet.
             (None, true) if now < RETURN_MAX && self.was_here(&job.info.id) => Next::Waits,

@@ -494,6 +494,11 @@ impl Audits {
                 }
             }
         };
+        let owners = BTreeSet::from([processes.owner(of).cloned()]);
+        if self.claimed.contains(index) && processes.has_further_owner(&owners, agents) {
+            // Another owner joined while the same one audited it.
+            self.doubt_again(index);
+        }
         (settled, by.first)
     }
 

@@ -287,6 +287,13 @@ async fn earlier(
     let mut all = document.earlier.iter();
     let of = all.find(|it| it.number == info.generation);
     let verdict = of.map_or_else(String::new, |it| it.verdict_json.clone());
+    // What was replaced because its workers are not trusted.
+    let audits = of.filter(|it| it.unsound > 0).map(|it| v1::Audits {
+        due: it.unsound,
+        differing: it.unsound,
+        refuted: it.unsound,
+        ..v1::Audits::default()
+    });
     let found = handle
         .with_store(move |store| {
             let (results, _) = reload(&info, store)?;
@@ -296,6 +303,7 @@ async fn earlier(
             };
             let mut standings = results.standings(&info, state, |_| false);
             standings.verdict_json = verdict;
+            standings.audits = audits;
             if let Some(verdict) = places::verdict(&standings) {
                 places::arrange(&mut standings, By::Verdict, Some(&verdict));
             }

@@ -222,7 +222,8 @@ async fn refuted_records_are_known_after_any_restart() {
                 ..options(Arc::clone(&store))
             };
             let mut arena = Fixture::with(options).await;
-            assert_eq!(audits(&mut arena, &id).await.refuted, 8, "{audit_share}");
+            let known = audits(&mut arena, &id).await;
+            assert_eq!((known.refuted, known.pending), (8, 0), "{audit_share}");
             arena.kill().await;
         }
     }
@@ -263,6 +264,16 @@ async fn third_play_refutes_the_first_worker() {
     let standings = arena.standings(&id).await;
     assert!(!standings.notes.join("\n").contains("not sound"));
     assert!(is_quarantined(&mut first).await);
+    // The earlier generation is not sound.
+    let request = v1::GetStandingsRequest {
+        tournament_id: id,
+        generation: 1,
+        ..Default::default()
+    };
+    let earlier = arena.coordinator.get_standings(request).await;
+    let earlier = earlier.expect("kept").into_inner().standings;
+    let audits = earlier.expect("standings").audits.expect("refuted");
+    assert_eq!(audits.refuted, 40);
 }
 
 #[tokio::test]

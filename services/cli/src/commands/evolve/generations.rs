@@ -11,6 +11,7 @@ use arena_wire::v1::{GetStandingsRequest, PlanTournamentRequest, Standings, Tour
 use super::report::{EvolutionReporter, PlayedGeneration};
 use crate::{
     access::{self, Client},
+    commands::standings::check_sound,
     failure::{Failure, Outcome},
     output::note,
     progress::{self, Progress},
@@ -145,7 +146,9 @@ impl Generations {
             ..Default::default()
         };
         let standings = client.get_standings(request).await?.into_inner().standings;
-        Ok((standings.unwrap_or_default(), before))
+        let standings = standings.unwrap_or_default();
+        check_sound(&standings)?;
+        Ok((standings, before))
     }
 
     /// Points of each player, by the player's number.

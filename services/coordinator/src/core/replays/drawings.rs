@@ -7,7 +7,10 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use arena_wire::v1;
 
-use super::super::{Core, levels};
+use super::{
+    super::{Core, levels},
+    jobs::Reliability,
+};
 use crate::{info::Info, ledger::WorkerId, messages::Reply};
 
 /// Maximum time until a board is there.
@@ -90,7 +93,9 @@ impl Core {
     fn has_drawer(&self, info: &Info) -> bool {
         let now = self.now();
         let mut replayers = self.replays.replayers.iter();
-        replayers.any(|(&worker, of)| of.is_present(now) && self.can_draw(worker, info))
+        replayers.any(|(&worker, of)| {
+            of.is_present(now, Reliability::default()) && self.can_draw(worker, info)
+        })
     }
 
     fn can_draw(&self, worker: WorkerId, info: &Info) -> bool {

@@ -16,6 +16,8 @@ use crate::{
 
 /// A worker that has not asked for records for this time is silent: it is not waited for.
 const IDLE_MAX: Duration = Duration::from_secs(10);
+/// So many workers of an owner may join without asking for records, and are waited for.
+const UNASKED_MAX: u32 = 8;
 /// A silent worker replays nothing for this time, which doubles each time.
 const REST: Duration = Duration::from_secs(10);
 const REST_MAX: Duration = Duration::from_secs(600);
@@ -111,14 +113,24 @@ impl Replayer {
     }
 
     /// True if it is waited for.
-    pub(super) fn is_present(&self, now: Duration) -> bool {
+    pub(super) fn is_present(&self, now: Duration, of: Reliability) -> bool {
         let asks = self.waiting.is_some() || self.job.is_some();
-        now >= self.rests.0 && (asks || now < self.seen + IDLE_MAX)
+        let may_ask = now < self.seen + IDLE_MAX && of.unasked <= UNASKED_MAX;
+        now >= self.rests.0 && (asks || may_ask)
     }
 
     pub(super) fn is_free(&self) -> bool {
         self.waiting.is_some() && self.job.is_none()
     }
+}
+
+/// Whether the workers of an owner do what they are to do.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Reliability {
+    /// How many of them joined since one asked for records.
+    pub(super) unasked: u32,
+    /// How often one did not answer since one did.
+    pub(super) silent: u32,
 }
 
 /// A request for records.
@@ -143,6 +155,7 @@ pub(crate) struct Replays {
     pub(super) jobs_ever: u64,
     /// The connected workers.
     pub(super) replayers: BTreeMap<WorkerId, Replayer>,
+    pub(super) owners: BTreeMap<Option<Owner>, Reliability>,
     pub(super) looked: Duration,
     /// Processes that a third worker refuted.
     pub(super) refuted: BTreeSet<WorkerProcess>,
@@ -207,16 +220,22 @@ mod tests {
             seen: 5 * second,
             ..Replayer::default()
         };
-        assert!(replayer.is_present(6 * second), "it has just joined");
-        assert!(!replayer.is_present(5 * second + IDLE_MAX));
+        let known = Reliability::default();
+        assert!(replayer.is_present(6 * second, known), "it has just joined");
+        let many = Reliability {
+            unasked: 9,
+            ..known
+        };
+        assert!(!replayer.is_present(6 * second, many), "none of many asked");
+        assert!(!replayer.is_present(5 * second + IDLE_MAX, known));
         replayer.job = Some((1, 20 * second));
-        assert!(replayer.is_present(30 * second), "it has a job");
+        assert!(replayer.is_present(30 * second, many), "it has a job");
         let mut now = 30 * second;
         for rest in [10, 20, 40, 80, 160, 320, 600, 600] {
             replayer.rest(now);
             let end = now + rest * second;
-            assert!(!replayer.is_present(end - second));
-            assert!(replayer.is_present(end));
+            assert!(!replayer.is_present(end - second, known));
+            assert!(replayer.is_present(end, known));
             now = end;
         }
     }

@@ -21,6 +21,16 @@ fn play(
     }
 }
 
+/// The next lease of an audit for a worker.
+fn audit_of(ledger: &mut Ledger, worker: WorkerId) -> Grant {
+    loop {
+        let lease = grant(ledger, START, worker).expect("an audit");
+        if lease.audit {
+            return lease;
+        }
+    }
+}
+
 #[test]
 fn number_of_a_process_shows_its_owner() {
     let mut ledger = ledger();
@@ -111,4 +121,26 @@ fn no_number_of_claims_counts_without_confirmation() {
         ledger.count_faults(tournament, index, &[0, 1], &[1], true);
     }
     assert_eq!(ledger.unconfirmed(tournament), 6_000);
+}
+
+#[test]
+fn claim_that_its_own_owner_audited_is_audited_by_one_that_joined_meanwhile() {
+    let mut ledger = Ledger::new(settings(1), 1);
+    let tournament = running(&mut ledger, 2);
+    let process = join(&mut ledger, "anna", 1).1;
+    let sibling = join(&mut ledger, "anna", 2).0;
+    play(&mut ledger, tournament, 0..1, process);
+    ledger.count_faults(tournament, 0, &[0, 1], &[1], false);
+    assert_eq!(ledger.claimed(tournament), [0]);
+    let other = join(&mut ledger, "ben", 3).0;
+    ledger.leave(other);
+    let lease = audit_of(&mut ledger, sibling);
+    ledger.report(START, tournament, lease.lease, 0, [0; 32]);
+    let other = join(&mut ledger, "ben", 4).0;
+    ledger.settle_audit(tournament, 0, sibling, AuditRecord::Same);
+    assert_eq!(ledger.claimed(tournament), [0]);
+    let lease = audit_of(&mut ledger, other);
+    ledger.report(START, tournament, lease.lease, 0, [0; 32]);
+    ledger.settle_audit(tournament, 0, other, AuditRecord::Same);
+    assert_eq!(ledger.claimed(tournament), [0; 0]);
 }
