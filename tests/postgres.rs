@@ -136,7 +136,8 @@ fn database_keeps_same_results_as_folder() {
 #[test]
 fn killed_coordinator_and_database_change_no_record() {
     on_server(|server, url| {
-        let spec = paper_spec(60);
+        // More games than the worker can play ahead in five starts.
+        let spec = paper_spec(200);
         let expected = World::new().tournament(&spec, "one", &[]).2;
         let world = World::new();
         let mut coordinator = world.coordinator("data", &["--store", url]);
@@ -146,7 +147,7 @@ fn killed_coordinator_and_database_change_no_record() {
         let worker = world.worker(&coordinator, &["--builtin", "process"]);
         for kill in 0..5 {
             let before = durable(&coordinator);
-            wait_durable(server, &coordinator, before + 60.0);
+            wait_durable(server, &coordinator, before + 20.0);
             match kill {
                 0 => server.stop_immediately(),
                 1 => {

@@ -231,7 +231,7 @@ fn readme_commands_exist() {
             let words: Vec<&str> = command
                 .split_whitespace()
                 .take_while(is_word)
-                .take(2)
+                .take(3)
                 .collect();
             let Some(first) = words.first() else { continue };
             // A command may have sub-commands, or its second word is an argument.
@@ -247,7 +247,11 @@ fn readme_commands_exist() {
                 "token",
                 "tls",
             ];
-            let depth = if groups.contains(first) { 2 } else { 1 };
+            let depth = match words[..] {
+                ["tournament", "agents", ..] => 3,
+                _ if groups.contains(first) => 2,
+                _ => 1,
+            };
             let path: Vec<String> = words.iter().take(depth).map(|&it| it.to_owned()).collect();
             let help = helps.entry(path.clone()).or_insert_with(|| {
                 let mut arguments: Vec<&str> = path.iter().map(String::as_str).collect();

@@ -179,16 +179,27 @@ fn commit_whose_answer_is_lost_counts_once() {
             "ALTER SYSTEM SET synchronous_standby_names = 'none'",
         );
         server.sql("postgres", "SELECT pg_reload_conf()");
-        let store = Arc::clone(&opened.store);
-        let writer = thread::spawn(move || store.append_and_wait(games("cup", 10..20)));
         let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep' \
                        AND query = 'COMMIT'";
         // A renewal of the lease that waits as well keeps the row that the commit has to read.
         let renewals = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity \
                         WHERE wait_event = 'SyncRep' AND query LIKE 'UPDATE arena.owner %'";
-        while server.sql("postgres", waiting) == "0" {
-            server.sql("postgres", renewals);
-        }
+        // A commit before the server has read the setting does not wait.
+        let mut first = 10;
+        let writer = loop {
+            let store = Arc::clone(&opened.store);
+            let more = games("cup", first..first + 10);
+            let writer = thread::spawn(move || store.append_and_wait(more));
+            while !writer.is_finished() && server.sql("postgres", waiting) == "0" {
+                server.sql("postgres", renewals);
+            }
+            if !writer.is_finished() {
+                break writer;
+            }
+            writer.join().unwrap().unwrap();
+            first += 10;
+        };
+        let end = first + 10;
         // The transaction is durable, and the client gets no answer.
         server.sql(
             "postgres",
@@ -201,11 +212,18 @@ fn commit_whose_answer_is_lost_counts_once() {
         server.sql("postgres", "SELECT pg_reload_conf()");
         writer.join().unwrap().unwrap();
         assert_eq!(
-            opened.store.games("cup", 0, 99).unwrap(),
-            games("cup", 0..20)
+            opened.store.games("cup", 0, end as usize).unwrap(),
+            games("cup", 0..end)
         );
-        opened.store.append_and_wait(games("cup", 20..30)).unwrap();
-        assert_eq!(server.sql("arena", "SELECT count(*) FROM arena.pack"), "3");
+        opened
+            .store
+            .append_and_wait(games("cup", end..end + 10))
+            .unwrap();
+        let packs = (end / 10 + 1).to_string();
+        assert_eq!(
+            server.sql("arena", "SELECT count(*) FROM arena.pack"),
+            packs
+        );
         assert_eq!(damage(&url), "");
     });
 }
