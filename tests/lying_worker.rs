@@ -169,4 +169,10 @@ fn worker_with_a_stronger_bot_is_found_and_its_games_are_replaced() {
     }
     assert_eq!(exported.games.len() as u64, games);
     assert_eq!(won(&world.arena(&standings).ok().json()), honest_wins);
+    // The earlier generation stays as it was.
+    let earlier = [&standings[..], &["--generation", "1"]].concat();
+    let problem = "a later generation replaced them";
+    let _ = world
+        .arena(&earlier)
+        .fails(3, &["generation 1 is not sound", problem]);
 }

@@ -10,7 +10,7 @@ use arena_report::{
         audits::{format_audits, unsound},
         columns, csv, rounds, table, verdict, view,
     },
-    state,
+    state, units,
 };
 use arena_wire::v1;
 use clap::Args;
@@ -221,6 +221,16 @@ fn check_played(standings: &v1::Standings) -> Outcome {
 
 /// Fails if standings include games whose records are known to be false, or may be.
 pub(crate) fn check_sound(standings: &v1::Standings) -> Outcome {
+    let refuted = standings.audits.as_ref().map_or(0, |audits| audits.refuted);
+    if standings.generation < standings.generations && refuted > 0 {
+        return Err(Failure::differs(format!(
+            "generation {} is not sound: {} of it came from workers that are not trusted, and a later \
+             generation replaced them; `arena standings {}` shows the newest one",
+            standings.generation,
+            units::plural(refuted, "game"),
+            standings.tournament_id
+        )));
+    }
     let (audits, id) = (standings.audits.as_ref(), &standings.tournament_id);
     let unsound = unsound(audits, standings.workers_deviating, id);
     unsound.map_or(Ok(()), |problem| Err(Failure::differs(problem)))

@@ -13,14 +13,19 @@ use super::{
 };
 use crate::Options;
 
-#[tokio::test]
-async fn changes_and_forged_calls_are_in_the_trail() {
-    let folder = tempfile::tempdir().expect("a folder");
+/// A coordinator with its trail in this folder.
+async fn recorded(folder: &tempfile::TempDir) -> Guarded {
     let options = Options {
         events: Some(folder.path().to_owned()),
         ..options(memory())
     };
-    let arena = Guarded::with(options, Token::draw().expect("random numbers")).await;
+    Guarded::with(options, Token::draw().expect("random numbers")).await
+}
+
+#[tokio::test]
+async fn changes_and_forged_calls_are_in_the_trail() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let arena = recorded(&folder).await;
     let mut user = arena.user(&arena.admin);
     for bot in ["random", "minimax"] {
         let agent = v1::Agent {
@@ -82,11 +87,7 @@ async fn changes_and_forged_calls_are_in_the_trail() {
 #[tokio::test]
 async fn changes_of_clients_that_left_are_in_the_trail() {
     let folder = tempfile::tempdir().expect("a folder");
-    let options = Options {
-        events: Some(folder.path().to_owned()),
-        ..options(memory())
-    };
-    let arena = Guarded::with(options, Token::draw().expect("random numbers")).await;
+    let arena = recorded(&folder).await;
     let mut user = arena.user(&arena.admin);
     for number in 0..200 {
         let agent = v1::Agent {

@@ -5,6 +5,7 @@ use arena_wire::v1::{self, AgentChangeKind};
 use clap::{Args, Subcommand};
 use serde_json::json;
 
+use super::OneArgs;
 use crate::{
     access::{AccessArgs, Client, request_id},
     failure::Outcome,
@@ -24,7 +25,7 @@ replaced or banned is the one at that time.
 Examples:
   arena tournament agents list season-3f9a0c1b22
   arena tournament agents list @last --output json")]
-    List(ListArgs),
+    List(OneArgs),
     /// Add an agent, or let a benched one play again
     #[command(after_help = "\
 Examples:
@@ -54,19 +55,6 @@ The games that it has played count. Standings show the reason.
 Examples:
   arena tournament agents ban season-3f9a0c1b22 my-agent --reason \"reads other processes\"")]
     Ban(BanArgs),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ListArgs {
-    /// Id of the tournament, or an unambiguous prefix; @last is the newest tournament
-    id: String,
-
-    #[command(flatten)]
-    access: AccessArgs,
-
-    /// Output format
-    #[arg(long, value_enum, default_value_t)]
-    output: Format,
 }
 
 #[derive(Debug, Args)]
@@ -186,7 +174,7 @@ impl ChangeArgs {
     }
 }
 
-impl ListArgs {
+impl OneArgs {
     async fn list(self, client: &mut Client) -> Outcome {
         let request = v1::GetStandingsRequest {
             tournament_id: ids::tournament(client, &self.id).await?,
