@@ -7,6 +7,10 @@ use serde_json::Value;
 fn changed(world: &World, name: &str, from: &str, to: &str) {
     let new = ["rulesets", "new", "--lang", "python", name];
     let _ = world.arena(&new).ok();
+    change(world, name, from, to);
+}
+
+fn change(world: &World, name: &str, from: &str, to: &str) {
     let file = world.folder().join(name).join("game.py");
     let text = fs::read_to_string(&file).expect("rules");
     assert!(text.contains(from), "{from} is part of the kit");
@@ -65,6 +69,26 @@ fn exception_in_apply_is_shown_with_its_traceback() {
             "RuntimeError: it rolled away",
         ],
     );
+}
+
+#[test]
+fn failure_of_one_game_among_thousands_is_found() {
+    let world = World::with_python();
+    let hold = "            state[\"totals\"][state[\"seat\"]] += state[\"points\"]\n";
+    let rare = format!("            assert state[\"points\"] < 42, \"a long turn\"\n{hold}");
+    changed(&world, "rare", hold, &rare);
+    // Short games.
+    change(
+        &world,
+        "rare",
+        "100, \"points that win\", min=10, max=200",
+        "10, \"points that win\", min=10, max=11",
+    );
+    let check = |games| ["rulesets", "check", "rare", "--games", games];
+    let _ = world.arena(&check("100")).ok();
+    let failed = ["panics", "AssertionError: a long turn (game.py, line "];
+    let _ = world.arena(&check("4000")).fails(3, &failed);
+    world.nothing_runs();
 }
 
 #[test]

@@ -239,6 +239,13 @@ impl Rules {
         }
     }
 
+    /// From now on, one of 100 questions to a package is asked of two processes, as in a tournament.
+    pub(crate) fn compare_seldom(&self) {
+        if let Self::Package(package) = self {
+            package.host.compare_seldom();
+        }
+    }
+
     /// The first problem of a board of a package, if any.
     pub(crate) fn board_problem(&self) -> Option<String> {
         match self {

@@ -1,6 +1,7 @@
 //! `arena rulesets check`: random games of a ruleset, and at each of their positions everything that
 //! the rules promise.
 
+mod crowd;
 mod golden;
 mod node;
 mod steps;
@@ -23,23 +24,26 @@ use arena_worker::rules::RulesFailure;
 use indicatif::ProgressBar;
 use strum::VariantArray;
 
+use self::{
+    crowd::Crowd,
+    node::Next,
+    steps::{package_promise, package_remedy, step_of},
+};
 pub use self::{
     golden::{GOLDEN_FILE, Golden, playthroughs},
     steps::RulesetStep,
 };
-use self::{
-    node::Next,
-    steps::{package_promise, package_remedy, step_of},
-};
 use crate::{
     bench::{Measured, rules::Way},
     check::{CheckStep as _, Problem, Report, Verdict},
-    failure::Outcome,
+    failure::{Failure, Outcome},
     rules::{OptionsError, Rules},
 };
 
 /// Events after which a game counts as endless.
 const EVENTS_MAX: u32 = 1_000_000;
+/// Games of a package in which everything is checked at every position. The others only have to come to their ends.
+const WHOLE_GAMES: u64 = 100;
 /// Share of its memory limit that a package may use.
 const MEMORY_MAX: f64 = 0.8;
 /// Seconds for which the speed is measured.
@@ -119,7 +123,8 @@ impl Found<'_> {
     }
 }
 
-/// Checks a ruleset by at least this many random games, which the bar counts, and by playthroughs.
+/// Checks a ruleset by at least this many random games, which the bar counts, and by playthroughs. Of a
+/// package, whose answers take longer, only [`WHOLE_GAMES`] are checked at every position.
 ///
 /// # Errors
 /// If the speed cannot be measured.
@@ -137,21 +142,25 @@ pub fn check(
     };
     describe(rules, &mut found);
     let sets = sets_of_options(rules, &mut found);
-    let each = games.div_ceil((sets.len() as u64).max(1));
     found.sets = sets.len() as u64;
+    let each_of = |games: u64| games.div_ceil((sets.len() as u64).max(1));
+    let each = each_of(games);
+    let whole = match rules {
+        Rules::Listed(_) => each,
+        Rules::Package(_) => each_of(games.min(WHOLE_GAMES)),
+    };
     bar.set_length(each * found.sets);
     for ((label, options, seats), played) in sets.iter().zip(1..) {
         bar.set_message(label.clone());
-        for _ in 0..each {
+        for _ in 0..whole {
             bar.inc(1);
             let has_ended = found.play(label, |walk| rules.visit(options, *seats, walk));
             if !has_ended {
                 break;
             }
         }
-        bar.set_position(each * played);
+        bar.set_position(whole * played);
     }
-    bar.finish_and_clear();
     let found_games = found.games_ended;
     let promises_chance = rules.description().is_some_and(|it| it.chance);
     if promises_chance && found.chance_nodes == 0 && found_games > 0 {
@@ -171,8 +180,20 @@ pub fn check(
         found.expect(RulesetStep::Options, false, rules.name(), || problem);
     }
     rules.ask_together();
-    let is_sound = || found.problems.is_empty() && rules.failure().is_none();
-    let speed = is_sound().then(|| rules.measure(Way::Bare, SPEED_SECONDS));
+    let is_sound = |found: &Found<'_>| found.problems.is_empty() && rules.failure().is_none();
+    if whole < each && is_sound(&found) {
+        rules.compare_seldom();
+        for (label, options, seats) in &sets {
+            bar.set_message(label.clone());
+            let (games, found) = (each - whole, &mut found);
+            let crowd = Crowd { games, found, bar };
+            rules
+                .visit(options, *seats, crowd)
+                .map_err(Failure::failed)?;
+        }
+    }
+    bar.finish_and_clear();
+    let speed = is_sound(&found).then(|| rules.measure(Way::Bare, SPEED_SECONDS));
     // Rules can fail while their speed is measured, too.
     let failed = rules.failure().map(|failure| {
         let step = step_of(failure.cause);

@@ -51,6 +51,8 @@ const KEPT: usize = 2;
 const KILLED_MAX: u32 = 5;
 /// Additional time for the start of a process to be reported.
 const START_SLACK: Duration = Duration::from_secs(5);
+/// What happens after a failure.
+const ASK_ANOTHER: &str = "asking another process";
 /// Time for processes to end when their host does.
 const CLOSE: Duration = Duration::from_secs(8);
 
@@ -73,6 +75,8 @@ pub struct RulesHost {
     memory_limit: u64,
     processes: Mutex<Processes>,
     freed: Condvar,
+    /// Whether its user sees a failure anyway, and not only its log.
+    is_check: bool,
     calls: AtomicU64,
     /// One of so many calls is asked again of another process.
     compared: AtomicU64,
@@ -209,6 +213,7 @@ impl RulesHost {
                 ..Processes::default()
             }),
             freed: Condvar::new(),
+            is_check: compared == 1,
             calls: AtomicU64::new(0),
             compared: AtomicU64::new(compared),
             comparisons: AtomicU64::new(0),
@@ -251,8 +256,13 @@ impl RulesHost {
         options: &Options,
         seats: usize,
     ) -> PackageGame {
-        self.compared.store(COMPARED, Ordering::Relaxed);
+        self.compare_seldom();
         self.game(rules, options, seats).without_cache()
+    }
+
+    /// From now on, one of 100 calls is asked of two processes.
+    pub fn compare_seldom(&self) {
+        self.compared.store(COMPARED, Ordering::Relaxed);
     }
 
     /// The first failure of the package, if any.
@@ -321,7 +331,7 @@ impl RulesHost {
         for _ in 1..KILLED_MAX {
             match self.start_once()? {
                 Ok(process) => return Ok(process),
-                Err(failure) => self.log_retry(&failure),
+                Err(failure) => self.log_retry(&failure, ASK_ANOTHER),
             }
         }
         self.start_once()?
@@ -371,7 +381,7 @@ impl RulesHost {
     }
 
     /// True if every call is asked of two processes.
-    fn is_check(&self) -> bool {
+    fn compares_all(&self) -> bool {
         self.compared.load(Ordering::Relaxed) == 1
     }
 
@@ -410,11 +420,11 @@ impl RulesHost {
         }
     }
 
-    fn log_retry(&self, failure: &RulesFailure) {
-        match self.is_check() {
+    fn log_retry(&self, failure: &RulesFailure, then: &str) {
+        match self.is_check {
             // The check prints the failure.
-            true => tracing::debug!(ruleset = self.name, "{failure}; asking another process"),
-            false => tracing::warn!(ruleset = self.name, "{failure}; asking another process"),
+            true => tracing::debug!(ruleset = self.name, "{failure}; {then}"),
+            false => tracing::warn!(ruleset = self.name, "{failure}; {then}"),
         }
     }
 
@@ -441,7 +451,7 @@ impl RulesHost {
             if failed > 1 || killed >= KILLED_MAX || self.failure().is_some() {
                 return Err(failure);
             }
-            self.log_retry(&failure);
+            self.log_retry(&failure, ASK_ANOTHER);
             // What ended it may have ended the idle ones, too.
             process = match error.is_end() {
                 true => self.fresh()?,
@@ -459,7 +469,7 @@ impl RulesHost {
         };
         self.put_back(process);
         compared?;
-        if self.is_check() {
+        if self.compares_all() {
             self.together.keep(game, ask, &answer);
         }
         Ok(answer)

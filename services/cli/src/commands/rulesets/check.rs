@@ -28,8 +28,8 @@ use crate::{
 /// Play random games of a ruleset and check everything that its rules promise
 ///
 /// The games are played with the defaults, with each preset, and with each option at its bounds,
-/// for each number of seats. The rules of a package run in the sandbox, and two processes answer
-/// each question, one of them twice.
+/// for each number of seats. The rules of a package run in the sandbox. In its first 100 games, two processes
+/// answer each question, one of them twice; the others have to end, within the bounds of each answer.
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("rules").required(true).args(["ruleset", "openspiel", "pettingzoo"]))]
 #[command(after_help = "\
@@ -58,9 +58,9 @@ pub(crate) struct CheckArgs {
     #[arg(long, value_name = "ENVIRONMENT", conflicts_with_all = ["coordinator", "data", "args"])]
     pettingzoo: Option<String>,
 
-    /// Minimum number of random games [default: 10000, for a package 100]
-    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
-    games: Option<u64>,
+    /// Minimum number of random games
+    #[arg(long, default_value_t = 10_000, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    games: u64,
 
     /// File with golden playthroughs, which the rules have to play as they were written [default: golden.jsonl
     /// in the folder of a package, if there is one]
@@ -107,7 +107,7 @@ impl CheckArgs {
             Ok(info) => info,
             Err(unknown) => return self.check_registered(name, unknown).await,
         };
-        let (rules, games) = (Rules::Listed(info), self.games.unwrap_or(10_000));
+        let (rules, games) = (Rules::Listed(info), self.games);
         let golden = self.golden(None)?;
         let report = ruleset_check::check(&rules, games, golden.as_ref(), &games_bar())?;
         self.write_golden(&rules, &report)?;
@@ -138,8 +138,8 @@ impl CheckArgs {
         let golden = self.golden(path)?;
         let report = match rules {
             Ok(rules) => {
-                let games = self.games.unwrap_or(100);
-                let report = ruleset_check::check(&rules, games, golden.as_ref(), &games_bar())?;
+                let report =
+                    ruleset_check::check(&rules, self.games, golden.as_ref(), &games_bar())?;
                 self.write_golden(&rules, &report)?;
                 report
             }

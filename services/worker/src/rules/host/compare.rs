@@ -52,7 +52,7 @@ impl RulesHost {
         };
         let (again, mut other) = self.ask_one(other?, game, ask)?;
         let mut repeated = None;
-        if again == *answer && self.is_check() {
+        if again == *answer && self.compares_all() {
             // Rules that remember their questions answer another time differently. So the processes
             // are not asked equally often.
             let (third, process) = self.ask_one(other, game, ask)?;

@@ -131,8 +131,8 @@ impl RulesHost {
             Err(error) => {
                 let was_killed = process.was_killed();
                 let failure = self.failure_of(&error, &process);
-                let (ruleset, questions) = (&self.name, events.len());
-                tracing::warn!(ruleset, questions, "{failure}; asking each alone");
+                let then = format!("asking each of {} questions alone", events.len());
+                self.log_retry(&failure, &then);
                 self.end(process);
                 let failed = usize::from(!was_killed);
                 self.together.failed.fetch_add(failed, Ordering::Relaxed);
