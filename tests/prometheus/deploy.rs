@@ -150,13 +150,14 @@ fn every_deploy_file_is_tested() {
             .strip_prefix("grafana/dashboards/")
             .and_then(|name| name.strip_suffix(".json"));
         let name = dashboard.unwrap_or(file);
-        // Tests of the command line, of the READMEs, of PostgreSQL, of Slurm, of agents/rules, of releases and
-        // tests/kits/test_local.py check these.
+        // Tests of the command line, of the READMEs, of PostgreSQL, of Slurm, of agents/rules, of releases, of exports
+        // and tests/kits/test_local.py check these.
         let is_elsewhere = name.starts_with("local/")
             || [
                 "SETTINGS.md",
                 "OTHERS.md",
                 "SQL.md",
+                "notebook/games.sql",
                 "slurm/workers.sbatch",
                 "packages",
                 "agent-requirements.txt",

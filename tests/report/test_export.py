@@ -1,5 +1,6 @@
 """The example of `deploy/notebook`; every format has the same data."""
 
+import hashlib
 import io
 import json
 import pathlib
@@ -99,3 +100,73 @@ def test_notebook_example_works(arena, field, monkeypatch):
     scores = dict(found["scores"].select("agent", "score").iter_rows())
     assert scores == pytest.approx(expected)
     assert found["moves"].height > 0
+
+
+def exported_folder(arena, name, form, *more):
+    """All tournaments in a folder, and its manifest."""
+    folder = arena.folder / name
+    words = ["export", "--all", "--data", "data", "--format", form, "--folder", folder]
+    arena.run(*words, *more)
+    return folder, json.loads((folder / "manifest.json").read_text())
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+def test_folder_has_the_rows_of_the_file(arena, field, faulty, form):
+    folder, manifest = exported_folder(arena, f"parts-{form}", form, "--rows-per-file", "13")
+    files = sorted(str(file.relative_to(folder)) for file in folder.rglob("*.*"))
+    assert files == sorted([*(file["path"] for file in manifest["files"]), "manifest.json"])
+    read = {"parquet": polars.read_parquet, "csv": polars.read_csv}[form]
+    for of in [field, faulty]:
+        parts = [file for file in manifest["files"] if file["tournament_id"] == of]
+        assert all(file["path"].startswith(f"tournament_id={of}/part-0000") for file in parts)
+        assert [file["rows"] for file in parts[:-1]] == [13] * (len(parts) - 1)
+        for file in parts:
+            content = (folder / file["path"]).read_bytes()
+            assert file["bytes"] == len(content)
+            assert file["sha256"] == hashlib.sha256(content).hexdigest()
+            assert read(io.BytesIO(content)).height == file["rows"]
+        whole = table(arena, of, "games", form)
+        both = polars.concat([read(folder / file["path"]) for file in parts])
+        assert both.equals(whole.select(both.columns))
+    assert [column["name"] for column in manifest["columns"]] == both.columns
+    assert manifest["rows"] == sum(file["rows"] for file in manifest["files"])
+
+
+def test_folder_has_standings_of_all_tournaments(arena, field, faulty):
+    folder, manifest = exported_folder(arena, "all-standings", "parquet", "--table", "standings")
+    frame = polars.read_parquet(folder / "*/*.parquet", hive_partitioning=True)
+    for of in [field, faulty]:
+        whole = table(arena, of, "standings", "parquet")
+        part = frame.filter(polars.col("tournament_id") == of)
+        assert part.select(whole.columns).sort("agent").equals(whole.sort("agent"))
+    assert manifest["rows"] == frame.height
+
+
+def test_folder_is_read_by_duckdb(arena, field, monkeypatch):
+    duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
+    exported_folder(arena, "games", "parquet", "--rows-per-file", "9")
+    monkeypatch.chdir(arena.folder)
+    query = (ROOT / "deploy/notebook/games.sql").read_text()
+    found = duckdb.sql(query).fetchall()
+    standings = arena.run("standings", field, "--data", "data", "--output", "json").stdout
+    expected = {agent["agent"]: agent["score"] for agent in json.loads(standings)["agents"]}
+    scores = {agent: float(score) for of, agent, _, score in found if of == field}
+    assert scores == pytest.approx(expected)
+
+
+def test_folder_that_cannot_be_used_is_refused(arena, field):
+    used = arena.folder / "used"
+    used.mkdir()
+    (used / "notes.txt").write_text("mine")
+    words = ["export", field, "--data", "data"]
+    parquet = [*words, "--format", "parquet"]
+    for more, reason, code in [
+        ([*parquet, "--folder", used], "is not empty: name a new one", 2),
+        ([*words, "--folder", "new"], "--folder needs --format csv or parquet", 2),
+        ([*parquet, "--rows-per-file", "5"], "--folder <FOLDER>", 2),
+        ([*parquet, "--folder", "new", "--rows-per-file", "0"], "--rows-per-file", 2),
+        ([*parquet, "--folder", used / "notes.txt/new"], "notes.txt/new: Not a directory", 1),
+    ]:
+        assert reason in arena.run(*more, code=code).stderr
+    assert [file.name for file in used.iterdir()] == ["notes.txt"]
+    assert not (arena.folder / "new").exists()

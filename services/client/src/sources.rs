@@ -9,6 +9,7 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
+use arena_report::whole_file;
 use arena_wire::v1::{self, agent_setup::Source};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -46,7 +47,7 @@ pub fn remember(target: &Target, sha256: &str) {
 
 /// Remembers the file from which the content of a package was written, as [`remember`] does.
 pub fn remember_file(path: &Path, sha256: &str) {
-    if let Ok(of_file) = digest_of_file(path) {
+    if let Ok((_, of_file)) = whole_file::sha256(path) {
         insert(path, false, Some(of_file), sha256);
     }
 }
@@ -87,7 +88,7 @@ pub fn changed(setup: &v1::TournamentSetup) -> Vec<String> {
         let origin = origins.0.get(&source.sha256)?;
         // What was deleted since, or is not complete at the moment, has not changed.
         let same = match &origin.file {
-            Some(sha256) => digest_of_file(&origin.path).ok()? == *sha256,
+            Some(sha256) => whole_file::sha256(&origin.path).ok()?.1 == *sha256,
             None => digest(&origin.path, origin.uci).ok()? == source.sha256,
         };
         if same {
@@ -107,10 +108,6 @@ fn digest(path: &Path, uci: bool) -> Outcome<String> {
     let content = package::read(path)?;
     let content = if uci { content.into_uci()? } else { content };
     Ok(hex::encode(Sha256::digest(&content.bytes)))
-}
-
-fn digest_of_file(path: &Path) -> io::Result<String> {
-    Ok(hex::encode(Sha256::digest(fs::read(path)?)))
 }
 
 /// `arena/sources.json` below `$XDG_STATE_HOME`, or `~/.local/state`.

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "parquet")]
 pub mod parquet;
+pub mod parts;
 pub mod pgn;
 pub mod sink;
 pub mod table;

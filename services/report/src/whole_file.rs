@@ -2,10 +2,11 @@
 
 use std::{
     fs::{File, OpenOptions},
-    io::{self, BufWriter, Write},
+    io::{self, BufRead, BufReader, BufWriter, Write},
     path::{Path, PathBuf},
 };
 
+use sha2::{Digest, Sha256};
 use tempfile::TempPath;
 
 use crate::error::{ReportError, Result};
@@ -100,6 +101,25 @@ impl Write for WholeFile {
 
     fn flush(&mut self) -> io::Result<()> {
         self.file.flush()
+    }
+}
+
+/// The number of bytes of a file, and their SHA-256 in hexadecimal digits.
+///
+/// # Errors
+/// If it cannot be read.
+pub fn sha256(path: &Path) -> io::Result<(u64, String)> {
+    let mut file = BufReader::with_capacity(1 << 16, File::open(path)?);
+    let (mut bytes, mut digest) = (0, Sha256::new());
+    loop {
+        let part = file.fill_buf()?;
+        if part.is_empty() {
+            return Ok((bytes, hex::encode(digest.finalize())));
+        }
+        digest.update(part);
+        let count = part.len();
+        bytes += count as u64;
+        file.consume(count);
     }
 }
 

@@ -3,6 +3,7 @@
 use arena_report::{
     ReportError,
     export::{
+        parts::Parts,
         pgn,
         sink::{self, Csv, Jsonl, Out, Sink},
         table::{self, Cell, ExportColumn},
@@ -49,6 +50,7 @@ Examples:
   arena export --all --table standings --format csv > standings.csv
   arena export demo-3f9a0c1b22 --format csv > games.csv
   arena export demo-3f9a0c1b22 --table decisions --format parquet --out moves.parquet
+  arena export --all --table games --format parquet --folder ./games
   arena export demo-3f9a0c1b22 --records hash | sha256sum
   arena export @last --format pgn > games.pgn")]
 pub(crate) struct ExportArgs {
@@ -93,6 +95,21 @@ pub(crate) struct ExportArgs {
     /// Write to this file, atomically, instead of stdout
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+
+    /// Write csv or parquet to files in this new folder: tournament_id=ID/part-00000.parquet, …,
+    /// and manifest.json last, with the rows, size and SHA-256 of each
+    #[arg(long, value_name = "FOLDER", conflicts_with = "out")]
+    folder: Option<PathBuf>,
+
+    /// Maximum number of rows of a file in the folder
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1_000_000,
+        requires = "folder",
+        value_parser = clap::value_parser!(u64).range(1..)
+    )]
+    rows_per_file: u64,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -151,12 +168,17 @@ impl ExportArgs {
     }
 
     async fn write(&self, client: &mut Client) -> Outcome {
+        let has_parts = matches!(self.format, ExportFormat::Csv | ExportFormat::Parquet);
+        if self.folder.is_some() && !has_parts {
+            return Err(Failure::usage("--folder needs --format csv or parquet"));
+        }
         let sources = self.sources(client).await?;
         // Tournaments with fewer seats leave the columns of the other seats empty.
         let seats = sources.iter().map(|source| source.rules.game.seats());
         let seats = seats.max().unwrap_or(2);
-        let mut out = Out::open(self.out.as_deref(), self.format == ExportFormat::Parquet)?;
+        let open = || Out::open(self.out.as_deref(), self.format == ExportFormat::Parquet);
         if self.table == ExportTable::Games && self.format == ExportFormat::Jsonl {
+            let mut out = open()?;
             for source in &sources {
                 each_game(client, self.request(source), |game, record| {
                     out.text(&self.line(&source.rules, game, &record)?)
@@ -169,6 +191,7 @@ impl ExportArgs {
             if self.table != ExportTable::Games {
                 return Err(Failure::usage("--format pgn exports --table games only"));
             }
+            let mut out = open()?;
             for source in &sources {
                 let chess = pgn::rules(&source.rules)?;
                 each_game(client, self.request(source), |game, record| {
@@ -186,9 +209,24 @@ impl ExportArgs {
             ExportTable::Decisions => table::decision_columns(),
             ExportTable::Standings => table::standing_columns(seats),
         };
-        let mut sink = self.sink(out, &columns)?;
+        let mut sink: Box<dyn Sink + '_> = match &self.folder {
+            None => self.sink(open()?, &columns)?,
+            Some(folder) => {
+                let open = |out| self.sink(out, &columns);
+                let of = (name_of(self.table), name_of(self.format));
+                let of = (&*of.0, &*of.1);
+                Box::new(Parts::create(
+                    folder,
+                    of,
+                    &columns,
+                    self.rows_per_file,
+                    Box::new(open),
+                )?)
+            }
+        };
         let mut sound = Ok(());
         for source in &sources {
+            sink.begin(&source.id)?;
             match self.table {
                 ExportTable::Games => {
                     let mut cells = Vec::new();
@@ -291,7 +329,7 @@ impl ExportArgs {
         }
     }
 
-    fn sink(&self, out: Out, columns: &[ExportColumn]) -> Outcome<Box<dyn Sink>> {
+    fn sink(&self, out: Out, columns: &[ExportColumn]) -> Result<Box<dyn Sink>, ReportError> {
         match self.format {
             ExportFormat::Jsonl => Ok(Box::new(Jsonl::new(out, columns))),
             ExportFormat::Csv => Ok(Box::new(Csv::new(out, columns, self.raw)?)),
@@ -301,7 +339,7 @@ impl ExportArgs {
             )?)),
             ExportFormat::Pgn => unreachable!("PGN has no columns"),
             #[cfg(not(feature = "parquet"))]
-            ExportFormat::Parquet => Err(Failure::usage("this arena was built without Parquet")),
+            ExportFormat::Parquet => unreachable!("an arena without Parquet refuses it"),
         }
     }
 
@@ -344,6 +382,12 @@ impl ExportArgs {
         line.push('\n');
         Ok(line)
     }
+}
+
+/// The name of a value of an option.
+fn name_of(value: impl ValueEnum) -> String {
+    let value = value.to_possible_value();
+    value.map_or_else(String::new, |value| value.get_name().to_owned())
 }
 
 /// What an agent reported of a search, in its own unit.

@@ -78,6 +78,11 @@ impl Write for Out {
 
 /// A destination of table rows.
 pub trait Sink {
+    /// The next rows are of this tournament.
+    fn begin(&mut self, _tournament: &str) -> Result {
+        Ok(())
+    }
+
     /// Writes a row with one cell for each column, and takes its cells.
     fn row(&mut self, cells: &mut Vec<Cell>) -> Result;
 
