@@ -81,13 +81,15 @@ pub(crate) fn run(
 /// The index of the first waiting step that can run beside the running ones.
 pub(crate) fn next(waiting: &[&Step], running: &[&Step], cores: usize) -> Option<usize> {
     let ended = |name: &str| waiting.iter().chain(running).all(|step| step.name != name);
-    let busy: usize = running.iter().map(|step| step.load.cores(cores)).sum();
+    let busy: usize = running.iter().map(|step| step.load.half_cores(cores)).sum();
     let alone = running.iter().any(|step| step.load == Load::Alone);
     let builds = running.iter().any(|step| step.builds);
     waiting.iter().position(|step| {
         let fits = match step.load {
             Load::Alone => running.is_empty(),
-            Load::AllCores | Load::OneCore => busy + step.load.cores(cores) <= cores,
+            Load::AllCores | Load::OneCore | Load::HalfCore => {
+                busy + step.load.half_cores(cores) <= 2 * cores
+            }
             Load::Light => true,
         };
         step.after.iter().all(|name| ended(name)) && fits && !alone && !(step.builds && builds)

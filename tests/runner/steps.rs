@@ -9,6 +9,8 @@ use crate::context::Context;
 pub(crate) enum Load {
     /// Little, or only time that no other step uses.
     Light,
+    /// Half of one core: it waits for the rest of its time.
+    HalfCore,
     /// One core.
     OneCore,
     /// All cores.
@@ -18,12 +20,13 @@ pub(crate) enum Load {
 }
 
 impl Load {
-    /// The cores that it uses of all.
-    pub(crate) fn cores(self, all: usize) -> usize {
+    /// The half cores that it uses of all cores.
+    pub(crate) fn half_cores(self, all: usize) -> usize {
         match self {
-            Self::OneCore => 1,
-            Self::AllCores | Self::Alone => all,
             Self::Light => 0,
+            Self::HalfCore => 1,
+            Self::OneCore => 2,
+            Self::AllCores | Self::Alone => 2 * all,
         }
     }
 }
@@ -147,7 +150,14 @@ pub(crate) const STEPS: &[Step] = &[
     },
     // The rules for other languages: a workspace with a target folder of its own.
     Step {
+        name: "libraries",
+        after: &["setup", "build", "clippy", "doc"],
+        work: libraries,
+        ..CHECK
+    },
+    Step {
         name: "rules",
+        after: &["setup", "build", "libraries"],
         can_filter: false,
         work: rules,
         ..TESTS
@@ -162,6 +172,7 @@ pub(crate) const STEPS: &[Step] = &[
     // Pages in Chromium, and exports as data frames.
     Step {
         name: "reports",
+        load: Load::HalfCore,
         work: |context| context.pytest("tests/report"),
         ..TESTS
     },
@@ -201,6 +212,7 @@ pub(crate) const STEPS: &[Step] = &[
     // The module `arena` for Python, its wheel and its notebook.
     Step {
         name: "client",
+        load: Load::HalfCore,
         work: |context| context.pytest("services/python"),
         ..TESTS
     },
@@ -373,6 +385,13 @@ fn doc(context: &Context) -> Work {
         .args(["--workspace", "--exclude", "arena-cli", "--locked"])
         .env("RUSTDOCFLAGS", "-D warnings");
     Work::Run(vec![tests, pages])
+}
+
+fn libraries(context: &Context) -> Work {
+    match context.arguments.quick {
+        true => Work::Skip("--quick"),
+        false => Work::Run(vec![in_background(&["agents/rules/run", "build"])]),
+    }
 }
 
 fn rules(context: &Context) -> Work {

@@ -170,7 +170,14 @@ fn steps_start_when_they_disturb_no_running_step() {
         // Steps share the cores, and leave no core idle.
         (&["reports"], &["rust"], None),
         (&["reports"], &["recompute"], Some("reports")),
-        (&["python"], &["recompute", "reports"], None),
+        (&["python"], &["recompute", "stress"], None),
+        // Steps that wait for half of their time share a core.
+        (&["client"], &["recompute", "reports"], Some("client")),
+        (&["python"], &["recompute", "reports", "client"], None),
+        // What they need is compiled while the Rust tests wait.
+        (&["libraries"], &["rust"], Some("libraries")),
+        (&["libraries"], &["rust", "doc"], None),
+        (&["rules"], &["libraries"], None),
         (&["rust"], &[], Some("rust")),
         // The step that measures runs alone.
         (&["rates"], &["spelling"], None),
