@@ -1,6 +1,6 @@
 //! Opening books from files.
 
-use std::{collections::BTreeSet, fs, process::Command};
+use std::{collections::BTreeSet, fs, os::unix::fs::PermissionsExt, process::Command};
 
 use arena_tests::{World, python, repository, sha256, spec};
 use serde_json::{Value, json};
@@ -298,6 +298,46 @@ fn stored_hashes_and_agent_processes_give_the_same_games() {
         }
     }
     assert_eq!(hashes.len(), 1);
+}
+
+/// An agent that needs all moves of a game.
+const STICKY: &str = "
+bot['rulesets'] = ['chess']
+plain = say
+def say(message):
+    plain({**message, 'sticky': True} if message['type'] == 'hello' else message)
+before = choose
+def choose(decision):
+    if len(decision['moves']) != decision['position']['plies']:
+        sys.exit('moves are missing')
+    return before(decision)
+";
+
+#[test]
+fn sticky_agents_get_the_moves_since_the_opening() {
+    let world = World::with_python();
+    let source = repository().join("tests/agents/lines.py");
+    let source = fs::read_to_string(source).expect("the agent");
+    let changed = source.replace("CHANGES = \"\"", &format!("CHANGES = '''{STICKY}'''"));
+    let path = world.write("agent.py", &changed);
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a file");
+    let register = [
+        "agent", "register", "mine", "--binary", "agent.py", "--data", "data",
+    ];
+    let _ = world.arena(&register).ok();
+    for book in ["positions.epd", "games.pgn"] {
+        let _ = world.write(book, data(book));
+        let text = chess(2, &format!("book = \"{book}\"")).replace("greedy", "mine");
+        let spec = world.write(&format!("{book}.toml"), text);
+        let run = ["run", &spec, "--data", "data", "--output", "json"];
+        let run = world.arena(&run).ok();
+        assert!(!run.stderr.contains("ERROR"), "{}", run.stderr);
+        let agents = run.json()["agents"].as_array().expect("a list").clone();
+        assert!(
+            agents.iter().all(|agent| agent["faults"] == 0),
+            "{agents:?}"
+        );
+    }
 }
 
 #[test]

@@ -19,7 +19,7 @@ use arena_access::{Connection, Credentials};
 use arena_tests::{
     Server, World, arena,
     fleet::raise_file_limit,
-    h2::{END_HEADERS, END_STREAM, Kind, PREFACE, frame, request},
+    h2::{END_HEADERS, END_STREAM, Frame, Kind, PREFACE, RawClient, frame, request},
     lacks, sha256, spec,
 };
 use arena_wire::v1::{
@@ -309,4 +309,35 @@ fn crowd_at_the_socket_leaves_room_for_the_own_user() {
     worker.stop();
     coordinator.stop();
     world.nothing_runs();
+}
+
+/// A coordinator reads frames that carry nothing at a bounded rate, so it does not come to a ping behind a
+/// hundred thousand of them before it ends the connection.
+#[test]
+fn floods_of_frames_without_content_are_not_read() {
+    let world = World::new();
+    let server = world.coordinator("data", &[]);
+    let url = server.url();
+    let address = url.trim_start_matches("http://");
+    let kinds = [
+        (Kind::Priority, &[0, 0, 0, 0, 1][..]),
+        (Kind::WindowUpdate, &[0, 0, 0, 1]),
+        (Kind::Unknown, &[0; 10]),
+    ];
+    thread::scope(|scope| {
+        for (kind, payload) in kinds {
+            scope.spawn(move || {
+                let stream = u32::from(kind == Kind::Priority);
+                let flood = frame(kind, 0, stream, payload).repeat(1_000);
+                let mut client = RawClient::open(address, None, &[]).expect("it listens");
+                // It ends when the buffers of the system are full.
+                let _ = (0..100).try_for_each(|_| client.send(&flood));
+                let _ = client.send(&frame(Kind::Ping, 0, 0, b"whatever"));
+                let is_answer =
+                    |frame: &Frame| frame.kind == Some(Kind::Ping) && frame.payload == b"whatever";
+                let mut frames = std::iter::from_fn(|| client.read().ok());
+                assert!(!frames.any(|frame| is_answer(&frame)), "{kind:?}");
+            });
+        }
+    });
 }

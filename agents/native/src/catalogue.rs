@@ -3,7 +3,7 @@
 use std::{
     any::Any,
     marker::PhantomData,
-    sync::{Arc, LazyLock},
+    sync::{Arc, LazyLock, PoisonError, RwLock},
 };
 
 use arena_engine::{
@@ -46,8 +46,11 @@ pub struct BotInfo {
     /// True if it searches ahead, so that an answer can take long.
     pub searches: bool,
     /// A [`MakeBot`] for each type of game it plays.
-    makers: Vec<Arc<dyn Any + Send + Sync>>,
+    makers: Vec<Maker>,
 }
+
+/// A [`MakeBot`] for a type of game.
+type Maker = Arc<dyn Any + Send + Sync>;
 
 /// A bot that is not available.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -128,6 +131,24 @@ static BOTS: LazyLock<Vec<BotInfo>> = LazyLock::new(|| {
     ]
 });
 
+/// Makers of bots for types of games that the program adds.
+static OWN: RwLock<Vec<(&str, Maker)>> = RwLock::new(Vec::new());
+
+/// Lets the bots for any ruleset play games of this type, too, which a program adds.
+pub fn add_game<G: Game>() {
+    fn maker<G: Game, B: UniversalBot>() -> Maker {
+        let make: MakeBot<G> = B::make::<G>;
+        Arc::new(make)
+    }
+    let mut own = OWN.write().unwrap_or_else(PoisonError::into_inner);
+    own.extend([
+        ("random", maker::<G, Random>()),
+        ("greedy", maker::<G, baseline::Greedy>()),
+        ("expectimax", maker::<G, baseline::Expectimax>()),
+        ("mcts", maker::<G, baseline::Mcts>()),
+    ]);
+}
+
 /// A bot without games.
 fn info(name: &'static str, summary: &'static str) -> BotInfo {
     BotInfo {
@@ -178,7 +199,9 @@ impl BotInfo {
 
     /// The function that makes it for games of this type, if it plays them.
     fn maker<G: Game>(&self) -> Option<MakeBot<G>> {
-        let mut makers = self.makers.iter();
+        let own = OWN.read().unwrap_or_else(PoisonError::into_inner);
+        let own = own.iter().filter(|(bot, _)| *bot == self.name);
+        let mut makers = self.makers.iter().chain(own.map(|(_, maker)| maker));
         makers.find_map(|maker| maker.downcast_ref().copied())
     }
 }

@@ -25,4 +25,4 @@ pub mod serve;
 mod tests;
 
 pub use bot::{Bot, Chosen, Decision, Stop, play_out};
-pub use catalogue::{BotError, BotInfo, CheckError, VERSION, bot, bot_info, bots, check};
+pub use catalogue::{BotError, BotInfo, CheckError, VERSION, add_game, bot, bot_info, bots, check};

@@ -87,8 +87,17 @@ struct Cli {
 #[macro_export]
 macro_rules! with_rulesets {
     ($($game:ty),+ $(,)?) => {
-        $crate::run(vec![$($crate::AddedRuleset::of::<$game>()),+])
+        $crate::run(vec![$($crate::ruleset::<$game>()),+])
     };
+}
+
+/// A ruleset whose games are played as fast as those of a built-in one: the loops of a worker and the bots
+/// for any ruleset are compiled for its type.
+#[must_use]
+pub fn ruleset<G: Ruleset>() -> AddedRuleset {
+    arena_agents::add_game::<G>();
+    let ruleset = AddedRuleset::of::<G>();
+    arena_client::bench::rules::measure_typed::<G>(arena_worker::play_typed::<G>(ruleset))
 }
 
 /// Runs the command of this process with further rulesets. Returns its exit code.

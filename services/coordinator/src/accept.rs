@@ -1,6 +1,7 @@
 //! Accepts connections: at most as many as there are files for, with TLS if there is a certificate,
 //! and none that makes no request.
 
+mod frames;
 mod peer;
 
 use std::{
@@ -31,6 +32,7 @@ use tokio_rustls::{Accept, server::TlsStream};
 use tokio_stream::Stream;
 use tonic::transport::server::Connected;
 
+use frames::Frames;
 pub use peer::Peer;
 
 use crate::usage::End;
@@ -275,6 +277,8 @@ pub struct Connection {
     peer: Peer,
     /// The end of a connection that has made no request.
     silence: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
+    /// What it may send. The own user and the web page are trusted.
+    frames: Option<Frames>,
     /// The end of a connection whose client does not read.
     unread: Option<Pin<Box<Sleep>>>,
     /// The end of a connection without requests, or with those of a token that ended.
@@ -305,6 +309,7 @@ impl Connection {
                 let _ = timeout(SILENCE_MAX, seat.lost()).await;
             })),
             unread: None,
+            frames: (!is_own).then(Frames::new),
             end,
             rejected: None,
             metrics: Arc::clone(metrics),
@@ -374,6 +379,13 @@ impl Connection {
         is_over
     }
 
+    fn count_sent(&mut self, sent: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        if let (Some(frames), Poll::Ready(Ok(bytes))) = (&mut self.frames, &sent) {
+            frames.sent(*bytes);
+        }
+        sent
+    }
+
     /// Sends, and ends the connection if the client has not read for too long.
     fn poll_sent<T>(
         &mut self,
@@ -410,8 +422,16 @@ impl AsyncRead for Connection {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let this = &mut *self;
-        let mut io = ready!(this.poll_io(context))?;
-        let read = io.as_mut().poll_read(context, buffer);
+        let _ = ready!(this.poll_io(context))?;
+        let before = buffer.filled().len();
+        let may_read = this.frames.as_mut().map(|it| it.poll(context));
+        let read = match may_read {
+            Some(Poll::Pending) => Poll::Pending,
+            _ => ready!(this.poll_io(context))?.poll_read(context, buffer),
+        };
+        if let Some(frames) = &mut this.frames {
+            frames.read(&buffer.filled()[before..]);
+        }
         if read.is_pending() && this.is_over(context) {
             return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
         }
@@ -425,7 +445,8 @@ impl AsyncWrite for Connection {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        self.poll_sent(context, |io, context| io.poll_write(context, bytes))
+        let sent = self.poll_sent(context, |io, context| io.poll_write(context, bytes));
+        self.count_sent(sent)
     }
 
     fn poll_write_vectored(
@@ -433,9 +454,10 @@ impl AsyncWrite for Connection {
         context: &mut Context<'_>,
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        self.poll_sent(context, |io, context| {
+        let sent = self.poll_sent(context, |io, context| {
             io.poll_write_vectored(context, slices)
-        })
+        });
+        self.count_sent(sent)
     }
 
     fn is_write_vectored(&self) -> bool {

@@ -265,6 +265,12 @@ impl Handle {
         false
     }
 
+    /// Checks that the disk has room for a change of this many bytes.
+    pub(crate) async fn check_room(&self, bytes: usize) -> Result<(), Error> {
+        let check = self.with_store(move |store| Ok(store.check_room(bytes as u64)?));
+        check.await
+    }
+
     /// Runs work on the store where it may block.
     pub(crate) async fn with_store<T: Send + 'static>(
         &self,

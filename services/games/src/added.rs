@@ -13,7 +13,7 @@ use arena_engine::{
 };
 
 use crate::{
-    registry::GamesError,
+    registry::{GamesError, Visitor},
     ruleset::{Ruleset, RulesetInfo},
 };
 
@@ -26,10 +26,43 @@ type Build = fn(&Options, usize) -> Result<Arc<dyn AnyGame>, OptionError>;
 #[derive(Debug)]
 pub struct AddedRuleset {
     pub(crate) info: RulesetInfo,
-    pub(crate) make: fn(&Options, usize) -> Result<AddedGame, OptionError>,
+    make: fn(&Options, usize) -> Result<AddedGame, OptionError>,
     /// The same with the static type inside: whole matches and replays are as fast as those of a
     /// built-in game.
     pub(crate) build: Build,
+    typed: Typed,
+}
+
+/// The visitors of an added ruleset that have code for the static type of its games, and so are as fast
+/// as with a built-in one.
+#[derive(Default)]
+pub struct Typed(Vec<Box<dyn Any + Send + Sync>>);
+
+type Visit<V> = fn(V, &Options, usize) -> Result<<V as Visitor>::Out, OptionError>;
+
+impl Typed {
+    /// The whole of [`Visitor::visit_added`] for a visitor that may be one of these.
+    ///
+    /// # Errors
+    /// The visitor, if it is none of these.
+    pub fn visit<V: Visitor<Out: 'static> + 'static>(
+        &self,
+        visitor: V,
+        options: &Options,
+        seats: usize,
+    ) -> Result<Result<V::Out, OptionError>, V> {
+        let mut all = self.0.iter();
+        match all.find_map(|visit| visit.downcast_ref::<Visit<V>>()) {
+            Some(visit) => Ok(visit(visitor, options, seats)),
+            None => Err(visitor),
+        }
+    }
+}
+
+impl Debug for Typed {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} visitors", self.0.len())
+    }
 }
 
 /// Why rulesets cannot be added.
@@ -64,6 +97,28 @@ impl AddedRuleset {
             },
             make: |options, seats| Ok(AddedGame::of(G::with_options(options, seats)?)),
             build: |options, seats| Ok(Arc::new(G::with_options(options, seats)?)),
+            typed: Typed::default(),
+        }
+    }
+
+    /// The same with code of a visitor for `G`, which is the type that it was made of.
+    #[must_use]
+    pub fn visited_by<G: Ruleset, V: Visitor<Out: 'static> + 'static>(mut self) -> Self {
+        let visit: Visit<V> =
+            |visitor, options, seats| Ok(visitor.visit(G::with_options(options, seats)?));
+        self.typed.0.push(Box::new(visit));
+        self
+    }
+
+    pub(crate) fn visit<V: Visitor>(
+        &self,
+        options: &Options,
+        seats: usize,
+        visitor: V,
+    ) -> Result<V::Out, OptionError> {
+        match visitor.visit_added(&self.typed, options, seats) {
+            Ok(visited) => visited,
+            Err(visitor) => Ok(visitor.visit((self.make)(options, seats)?)),
         }
     }
 
@@ -397,6 +452,35 @@ mod tests {
             info.seats = seats;
             assert_eq!(check_seats(&info).is_ok(), is_valid, "{seats:?}");
         }
+    }
+
+    #[test]
+    fn visitors_with_code_for_a_type_get_it() {
+        struct TypeOf;
+        impl Visitor for TypeOf {
+            type Out = &'static str;
+
+            fn visit<G: Game>(self, _: G) -> Self::Out {
+                std::any::type_name::<G>()
+            }
+
+            fn visit_added(
+                self,
+                typed: &Typed,
+                options: &Options,
+                seats: usize,
+            ) -> Result<Result<Self::Out, OptionError>, Self> {
+                typed.visit(self, options, seats)
+            }
+        }
+        let (options, seats) =
+            crate::resolve(crate::Kalah::NAME, &Options::new(), None).expect("defaults");
+        let added = AddedRuleset::of::<crate::Kalah>();
+        let seen = added.visit(&options, seats, TypeOf).expect("options");
+        assert!(seen.ends_with("AddedGame"), "{seen}");
+        let added = added.visited_by::<crate::Kalah, TypeOf>();
+        let seen = added.visit(&options, seats, TypeOf).expect("options");
+        assert!(seen.ends_with("Kalah"), "{seen}");
     }
 
     #[test]

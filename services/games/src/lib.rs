@@ -17,7 +17,7 @@ mod ruleset;
 #[path = "tests/trial.rs"]
 pub mod testing;
 
-pub use added::{AddError, AddedGame, AddedRuleset, add_rulesets, is_ruleset_name};
+pub use added::{AddError, AddedGame, AddedRuleset, Typed, add_rulesets, is_ruleset_name};
 pub use chess::Chess;
 pub use cowry::Cowry;
 pub use kalah::Kalah;

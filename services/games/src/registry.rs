@@ -11,7 +11,7 @@ use arena_engine::{
 };
 
 use crate::{
-    added::{AddedGame, AddedRuleset, added},
+    added::{AddedGame, AddedRuleset, Typed, added},
     chess::Chess,
     cowry::Cowry,
     kalah::Kalah,
@@ -71,6 +71,24 @@ pub trait Visitor {
 
     /// Calls it.
     fn visit<G: Game>(self, game: G) -> Self::Out;
+
+    /// Calls it with the static type of an added game, if there is code for it
+    /// ([`AddedRuleset::visited_by`]). A visitor with such code calls [`Typed::visit`]; by default, a
+    /// visitor gets an [`AddedGame`].
+    ///
+    /// # Errors
+    /// The visitor, if there is no such code.
+    fn visit_added(
+        self,
+        _typed: &Typed,
+        _options: &Options,
+        _seats: usize,
+    ) -> Result<Result<Self::Out, OptionError>, Self>
+    where
+        Self: Sized,
+    {
+        Err(self)
+    }
 }
 
 /// A function of every type of game, without a game.
@@ -159,8 +177,8 @@ macro_rules! rulesets {
                 }
             )*
             let untyped = find_untyped(name).expect("every ruleset that has a description");
-            let game = (untyped.make)(options, seats).map_err(|error| untyped.fails(error))?;
-            Ok(visitor.visit(game))
+            let visited = untyped.visit(options, seats, visitor);
+            visited.map_err(|error| untyped.fails(error))
         }
     };
 }

@@ -26,15 +26,15 @@ pub enum StoreError {
         /// Free bytes that the store requires before it writes.
         needed: u64,
     },
-    /// An upload would leave too little free space. Nothing was stored.
+    /// An upload or a change would leave too little free space. Nothing was stored.
     #[error(
-        "an upload of {bytes} bytes does not fit: {path} has {free} free bytes, and {needed} are \
-         needed with other uploads and the space that the store keeps free; make room"
+        "{bytes} bytes more do not fit: {path} has {free} free bytes, and {needed} are \
+         needed with uploads and the space that the store keeps free; make room"
     )]
     NoRoom {
         /// The folder of binaries.
         path: PathBuf,
-        /// Announced size of the upload.
+        /// Size of the change, or announced size of the upload.
         bytes: u64,
         /// Free bytes that are needed.
         needed: u64,

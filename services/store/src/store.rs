@@ -221,6 +221,16 @@ pub trait Store: Send + Sync {
         Ok(UploadSpace::default())
     }
 
+    /// Checks that there is room for a change of this many bytes that a user asks for. The last space is for the
+    /// results of games.
+    ///
+    /// # Errors
+    /// As [`Store::reserve_upload`].
+    fn check_room(&self, bytes: u64) -> Result<(), StoreError> {
+        let _ = bytes;
+        Ok(())
+    }
+
     /// Names of binaries that were uploaded longer ago than `age`.
     ///
     /// # Errors

@@ -3,7 +3,8 @@
 use std::{collections::hash_map::RandomState, hash::BuildHasher, sync::Arc};
 
 use arena_engine::{
-    ActionId, Adjudicator, AnyGame, AnyMatch, IllegalAction, Opening, Setup, options::Options,
+    ActionId, Adjudicator, AnyGame, AnyMatch, Described, Event, IllegalAction, Opening, Setup,
+    options::Options,
 };
 use arena_games::{AddedGame, GamesError, Visitor};
 use arena_model::{
@@ -222,17 +223,30 @@ impl TournamentContext {
         rules: &dyn AnyGame,
         game: &v1::GameAssignment,
     ) -> Result<Box<dyn AnyMatch>, IllegalAction> {
-        match &*game.start {
-            "" => rules.open(self.setup(game)),
-            start => match rules.with_start(start) {
-                Ok(own) => own.open(self.setup(game)),
-                Err(problem) => {
-                    tracing::error!(game = game.index, problem, "invalid start position");
-                    // No seat has played it.
-                    Err(IllegalAction { action: 0, seat: 0 })
-                }
-            },
+        match with_start(rules, game) {
+            Ok(own) => own.as_deref().unwrap_or(rules).open(self.setup(game)),
+            Err(problem) => {
+                tracing::error!(game = game.index, problem, "invalid start position");
+                // No seat has played it.
+                Err(IllegalAction { action: 0, seat: 0 })
+            }
         }
+    }
+
+    /// Calls a visitor with the events of a game of this tournament.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    pub(crate) fn replay(
+        &self,
+        game: &v1::GameAssignment,
+        events: &[Event],
+        visit: &mut dyn FnMut(Described<'_>),
+    ) -> Result<(), String> {
+        let own = with_start(self.game(), game)?;
+        let rules = own.as_deref().unwrap_or(self.game());
+        let replayed = rules.replay(events, visit);
+        replayed.map(drop).map_err(|error| error.to_string())
     }
 
     /// What follows the scores of a game; none if no game ends by adjudication.
@@ -361,5 +375,16 @@ impl TournamentContext {
             luck: false,
             ..match_setup(&self.play, keys, opening)
         }
+    }
+}
+
+/// These rules with the start position of a game; none if it is that of the options.
+fn with_start(
+    rules: &dyn AnyGame,
+    game: &v1::GameAssignment,
+) -> Result<Option<Box<dyn AnyGame>>, String> {
+    match &*game.start {
+        "" => Ok(None),
+        start => rules.with_start(start).map(Some),
     }
 }

@@ -34,7 +34,7 @@ pub use binaries::CoordinatorBinaries;
 pub use context::SetupError;
 pub use environment::{AgentOptions, BinaryError, BinaryProvider, Builtin, Provided};
 pub use error::WorkerError;
-pub use native::Job;
+pub use native::{Job, play_typed};
 pub use player::{
     DescribeError, NoBinaries, PlayError, Played, describe, package_game, play_games, play_one,
     verify_record,

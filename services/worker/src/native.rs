@@ -11,3 +11,4 @@ pub(crate) use client::NativeClient;
 pub use pool::Job;
 pub(crate) use pool::Pool;
 pub(crate) use runner::{NativeRunner, PlyCounter, PoolJob};
+pub use seated::play_typed;

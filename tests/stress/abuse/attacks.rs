@@ -156,6 +156,11 @@ pub(super) const FLOODS: &[Attack] = &[
             frame(Kind::Priority, 0, odd(number), &[0, 0, 0, 0, 1])
         })
     }),
+    attack("WINDOW_UPDATE", |target, frames| {
+        flood(target, frames, |_| {
+            frame(Kind::WindowUpdate, 0, 0, &[0, 0, 0, 1])
+        })
+    }),
     attack("unknown frames", |target, frames| {
         flood(target, frames, |_| frame(Kind::Unknown, 0, 0, &[0; 64]))
     }),

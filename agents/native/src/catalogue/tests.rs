@@ -346,3 +346,12 @@ fn bots_use_seeds_as_declared() {
         }
     }
 }
+
+#[test]
+fn bots_for_any_ruleset_play_added_games() {
+    add_game::<Kalah>();
+    let own = OWN.read().expect("no panic");
+    let added: BTreeSet<_> = own.iter().map(|(bot, _)| *bot).collect();
+    let any = bots().iter().filter(|info| info.rulesets.is_empty());
+    assert_eq!(added, any.map(|info| info.name).collect());
+}

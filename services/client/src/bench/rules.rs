@@ -6,8 +6,11 @@ use std::{
 };
 
 use arena_agents::{Bot, bot, play_out};
-use arena_engine::{ActionId, AgentRng, Game, Match, Node, Opening, OutcomeId, Setup};
-use arena_games::Visitor;
+use arena_engine::{
+    ActionId, AgentRng, Game, Match, Node, Opening, OutcomeId, Setup,
+    options::{OptionError, Options},
+};
+use arena_games::{AddedRuleset, Ruleset, Typed, Visitor};
 use arena_model::BlockSeed;
 
 use super::{Measured, processes::own_cpu_seconds};
@@ -36,7 +39,7 @@ impl Way {
 
 /// Plays a ruleset with its default options for `seconds` seconds.
 pub fn measure(ruleset: &'static str, seats: usize, way: Way, seconds: f64) -> Outcome<Measured> {
-    let none = arena_engine::options::Options::new();
+    let none = Options::new();
     let (options, seats) =
         arena_games::resolve(ruleset, &none, Some(seats)).map_err(Failure::failed)?;
     let play = |games| arena_games::visit(ruleset, &options, seats, games).map_err(Failure::failed);
@@ -64,6 +67,12 @@ pub(crate) fn measure_game(
     })
 }
 
+/// Compiles what is measured for the static type of an added game.
+#[must_use]
+pub fn measure_typed<G: Ruleset>(ruleset: AddedRuleset) -> AddedRuleset {
+    ruleset.visited_by::<G, Loop>()
+}
+
 /// Plays games until its time is over.
 pub(crate) struct Loop {
     way: Way,
@@ -79,7 +88,7 @@ impl Visitor for Loop {
 
     fn visit<G: Game>(self, game: G) -> Self::Out {
         let (mut games, mut decisions) = (0, 0);
-        let none = arena_engine::options::Options::new();
+        let none = Options::new();
         // A worker, too, makes each bot once.
         let mut random = bot::<G>("random", &none, &game).map_err(Failure::failed)?;
         let mut bare = Bare {
@@ -98,6 +107,15 @@ impl Visitor for Loop {
             }
         }
         Ok((games, decisions, start.elapsed().as_secs_f64()))
+    }
+
+    fn visit_added(
+        self,
+        typed: &Typed,
+        options: &Options,
+        seats: usize,
+    ) -> Result<Result<Self::Out, OptionError>, Self> {
+        typed.visit(self, options, seats)
     }
 }
 

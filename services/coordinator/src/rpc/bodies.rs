@@ -180,8 +180,10 @@ impl http_body::Body for Bounded {
         match self.left.checked_sub(data.len() as u64) {
             Some(left) => self.left = left,
             None => {
-                let large = Status::out_of_range("the request exceeds the limit of its method");
-                return Poll::Ready(Some(Err(large)));
+                let most = self.messages.read + self.left;
+                let large =
+                    format!("a request of this method has at most {most} bytes: send less at once");
+                return Poll::Ready(Some(Err(Status::out_of_range(large))));
             }
         }
         self.messages.read(data);

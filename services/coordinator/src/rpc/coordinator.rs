@@ -43,6 +43,7 @@ impl CoordinatorService for CoordinatorRpc {
         let by = principal(&request);
         let request = request.into_inner();
         by.on(request.agent.as_ref().map_or("", |agent| &agent.name));
+        self.handle.check_room(request.encoded_len()).await?;
         let agent = self
             .handle
             .change(|core| Box::pin(async move { core.register(request, &by).await }))
@@ -97,6 +98,7 @@ impl CoordinatorService for CoordinatorRpc {
         let by = principal(&request);
         let request = request.into_inner();
         by.on(request.ruleset.as_ref().map_or("", |it| &it.name));
+        self.handle.check_room(request.encoded_len()).await?;
         let ruleset = self
             .handle
             .change(|core| Box::pin(async move { core.register_ruleset(request, &by).await }))
@@ -156,6 +158,7 @@ impl CoordinatorService for CoordinatorRpc {
         let (mut plan, agents) = self.handle.plan(spec, seed, &by).await?;
         plan.seal(random::bytes()?);
         by.on(&plan.tournament.name.to_string());
+        self.handle.check_room(request.encoded_len()).await?;
         let notes = endpoints::ask(&plan, &agents).await?;
         let owner = by.clone();
         let started = self
@@ -295,6 +298,7 @@ impl CoordinatorService for CoordinatorRpc {
         let request = request.into_inner();
         by.on(&request.tournament_id);
         let (owner, what) = (by.clone(), season::kind_name(request.kind()));
+        self.handle.check_room(request.encoded_len()).await?;
         let changed = self
             .handle
             .change(|core| Box::pin(async move { core.change_agents(request, &owner).await }))

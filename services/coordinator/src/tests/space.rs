@@ -43,6 +43,32 @@ async fn upload_leaves_the_reserve_free() {
 }
 
 #[tokio::test]
+async fn changes_of_users_leave_the_last_space_for_results() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = SledStore::open(folder.path(), &StoreOptions::default()).expect("a store");
+    let Err(StoreError::NoRoom { free, .. }) = store.reserve_upload(u64::MAX / 2) else {
+        panic!("no disk is that large");
+    };
+    drop(store);
+    let mut arena = coordinator(folder.path(), free / 8 * 7).await;
+    let agent = binary("mine", b"bot", "");
+    let refusals = [
+        register(&mut arena, agent, false).await.map(drop),
+        { arena.coordinator }
+            .start_tournament(v1::StartTournamentRequest {
+                spec_toml: SPEC.to_owned(),
+                ..Default::default()
+            })
+            .await
+            .map(drop),
+    ];
+    for refusal in refusals {
+        let text = refused(refusal, Code::ResourceExhausted, reasons::STORE_FAILED);
+        assert!(text.contains("do not fit"), "{text}");
+    }
+}
+
+#[tokio::test]
 async fn unneeded_binaries_are_removed() {
     let folder = tempfile::tempdir().expect("a folder");
     let [registered, played, removed, young] = [&b"1"[..], b"2", b"3", b"4"];

@@ -137,6 +137,12 @@ impl Store for SledStore {
         self.binaries.reserve(bytes, keep)
     }
 
+    fn check_room(&self, bytes: u64) -> Result<(), StoreError> {
+        let reserve = self.core.shared.db.reserve_bytes;
+        let keep = reserve.saturating_add(reserve / 4);
+        self.binaries.reserve(bytes, keep).map(drop)
+    }
+
     fn old_binaries(&self, age: Duration) -> Result<Vec<String>, StoreError> {
         self.binaries.old(age)
     }

@@ -124,7 +124,7 @@ impl Active {
         let context = self.tournament.context();
         let sees_all = context.has_perfect_information();
         let mut moves = Vec::new();
-        let replayed = context.game().replay(self.game.events(), &mut |described| {
+        let replayed = context.replay(&self.assignment, self.game.events(), &mut |described| {
             if let (true, Some(seat)) = (described.event.is_action(), described.seat)
                 && (sees_all || seat == asked)
             {

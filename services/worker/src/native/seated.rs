@@ -7,8 +7,11 @@ use std::{
 };
 
 use arena_agents::{Bot, Decision, Stop};
-use arena_engine::{FaultKind, Game, Match, Status};
-use arena_games::Visitor;
+use arena_engine::{
+    FaultKind, Game, Match, Status,
+    options::{OptionError, Options},
+};
+use arena_games::{AddedRuleset, Ruleset, Typed, Visitor};
 use arena_telemetry::{MoveTiming, WeightedHistogram, WorkerMetrics};
 use arena_wire::v1;
 
@@ -43,26 +46,42 @@ pub(super) fn make(
     context: &Arc<TournamentContext>,
     metrics: &Arc<WorkerMetrics>,
 ) -> Result<Box<dyn BotPool>, String> {
-    struct Make<'a>(&'a Arc<TournamentContext>, &'a Arc<WorkerMetrics>);
-    impl Visitor for Make<'_> {
-        type Out = Box<dyn BotPool>;
+    let made = context.visit(Make(context.clone(), metrics.clone()));
+    made.map_err(|error| error.to_string())
+}
 
-        fn visit<G: Game>(self, game: G) -> Self::Out {
-            let Self(context, metrics) = self;
-            Box::new(Seated {
-                game: game.deferring(),
-                bots: Bots {
-                    context: context.clone(),
-                    metrics: metrics.clone(),
-                    made: BTreeMap::new(),
-                },
-                overhead: metrics.overhead(&context.wire().ruleset),
-            })
-        }
+/// Compiles what bots play for the static type of an added game.
+#[must_use]
+pub fn play_typed<G: Ruleset>(ruleset: AddedRuleset) -> AddedRuleset {
+    ruleset.visited_by::<G, Make>()
+}
+
+struct Make(Arc<TournamentContext>, Arc<WorkerMetrics>);
+
+impl Visitor for Make {
+    type Out = Box<dyn BotPool>;
+
+    fn visit<G: Game>(self, game: G) -> Self::Out {
+        let Self(context, metrics) = self;
+        Box::new(Seated {
+            game: game.deferring(),
+            overhead: metrics.overhead(&context.wire().ruleset),
+            bots: Bots {
+                context,
+                metrics,
+                made: BTreeMap::new(),
+            },
+        })
     }
-    context
-        .visit(Make(context, metrics))
-        .map_err(|error| error.to_string())
+
+    fn visit_added(
+        self,
+        typed: &Typed,
+        options: &Options,
+        seats: usize,
+    ) -> Result<Result<Self::Out, OptionError>, Self> {
+        typed.visit(self, options, seats)
+    }
 }
 
 struct Seated<G: Game> {
