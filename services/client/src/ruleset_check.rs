@@ -124,7 +124,7 @@ impl Found<'_> {
 }
 
 /// Checks a ruleset by at least this many random games, which the bar counts, and by playthroughs. Of a
-/// package, whose answers take longer, only [`WHOLE_GAMES`] are checked at every position.
+/// package, whose answers take longer, only the first 100 are checked at every position.
 ///
 /// # Errors
 /// If the speed cannot be measured.

@@ -139,8 +139,8 @@ impl Store for SledStore {
 
     fn check_room(&self, bytes: u64) -> Result<(), StoreError> {
         let reserve = self.core.shared.db.reserve_bytes;
-        let keep = reserve.saturating_add(reserve / 4);
-        self.binaries.reserve(bytes, keep).map(drop)
+        let least = reserve.saturating_add(reserve / 4);
+        self.binaries.reserve(bytes, least).map(drop)
     }
 
     fn old_binaries(&self, age: Duration) -> Result<Vec<String>, StoreError> {

@@ -274,8 +274,10 @@ impl Drivers {
         Ok(())
     }
 
+    /// True if games of a tournament can be added. Rules that failed have to start again first.
     pub(crate) fn knows(&self, tournament: &str) -> bool {
-        self.tournaments.contains_key(tournament)
+        let known = self.tournaments.get(tournament);
+        known.is_some_and(|it| it.shared.context().rules_failure().is_none())
     }
 
     /// Ends the agents of tournaments of which no game was left for this time, or whose rules failed: for
