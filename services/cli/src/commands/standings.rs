@@ -147,11 +147,12 @@ impl StandingsArgs {
             return Ok(());
         };
         running::show(client, &self.id, system.into(), self.output).await?;
-        if !request.pairs {
-            return Ok(());
-        }
+        let has_more = request.pairs;
         let answer = client.get_standings(request).await?.into_inner();
         let standings = answer.standings.unwrap_or_default();
+        if !has_more {
+            return check_sound(&standings);
+        }
         if self.crosstable {
             let crosstable = table::crosstable(&standings, self.wide, output::width());
             output::write(&format!("\n{crosstable}\n"))?;
@@ -161,7 +162,8 @@ impl StandingsArgs {
             Format::Json => Format::Jsonl,
             other => other,
         };
-        expect::conclude(&arena_report::check(&expectations, &standings), format)
+        expect::conclude(&arena_report::check(&expectations, &standings), format)?;
+        check_sound(&standings)
     }
 }
 
