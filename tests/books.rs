@@ -1,9 +1,11 @@
 //! Opening books from files.
 
-use std::{collections::BTreeSet, fs, os::unix::fs::PermissionsExt, process::Command};
+use std::{collections::BTreeSet, fs, process::Command};
 
 use arena_tests::{World, python, repository, sha256, spec};
 use serde_json::{Value, json};
+
+use crate::check_steps::changed_agent;
 
 /// A folder with the books of `tests/data/books`.
 fn world() -> World {
@@ -316,11 +318,7 @@ def choose(decision):
 #[test]
 fn sticky_agents_get_the_moves_since_the_opening() {
     let world = World::with_python();
-    let source = repository().join("tests/agents/lines.py");
-    let source = fs::read_to_string(source).expect("the agent");
-    let changed = source.replace("CHANGES = \"\"", &format!("CHANGES = '''{STICKY}'''"));
-    let path = world.write("agent.py", &changed);
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a file");
+    let _ = changed_agent(&world, STICKY);
     let register = [
         "agent", "register", "mine", "--binary", "agent.py", "--data", "data",
     ];

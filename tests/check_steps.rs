@@ -16,13 +16,19 @@ struct Agent {
     code: String,
 }
 
-/// The results of an agent with these changes, as names of steps, and the exit code.
-fn check(world: &World, code: &str) -> (Vec<(String, String)>, Option<i32>, String) {
+/// Writes the agent `lines.py` with these changes, and returns its path.
+pub(crate) fn changed_agent(world: &World, code: &str) -> String {
     let source = repository().join("tests/agents/lines.py");
     let source = fs::read_to_string(source).expect("the agent");
     let changed = source.replace("CHANGES = \"\"", &format!("CHANGES = '''{code}\n'''"));
     let path = world.write("agent.py", &changed);
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("a file");
+    path
+}
+
+/// The results of an agent with these changes, as names of steps, and the exit code.
+fn check(world: &World, code: &str) -> (Vec<(String, String)>, Option<i32>, String) {
+    let path = changed_agent(world, code);
     let arguments = [
         "agent",
         "check",

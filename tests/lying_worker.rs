@@ -142,6 +142,15 @@ fn worker_with_a_stronger_bot_is_found_and_its_games_are_replaced() {
         false_wins > honest_wins + 20,
         "{false_wins} of {games}, honestly {honest_wins}"
     );
+    for more in [
+        &["--ratings", "elo"][..],
+        &["--ratings", "glicko2", "--crosstable"],
+    ] {
+        let ratings = ["standings", &id, access[0], access[1]];
+        let _ = world
+            .arena(&[&ratings, more].concat())
+            .fails(3, &["not sound", "tournament retry"]);
+    }
     let report = ["report", &id, "--junit", access[0], access[1]];
     let report = world.arena(&report).fails(3, &["not sound"]).stdout;
     assert!(report.contains("failures=\"1\""), "{report}");

@@ -147,10 +147,10 @@ impl StandingsArgs {
             return Ok(());
         };
         running::show(client, &self.id, system.into(), self.output).await?;
-        let has_more = request.pairs;
+        let is_all = !request.pairs;
         let answer = client.get_standings(request).await?.into_inner();
         let standings = answer.standings.unwrap_or_default();
-        if !has_more {
+        if is_all {
             return check_sound(&standings);
         }
         if self.crosstable {
