@@ -13,9 +13,11 @@ use sha2::{Digest, Sha256};
 use super::change;
 use crate::{door::Principal, error::Error};
 
-/// Maximum number of stored answers. The oldest answer of the owner that has most is removed first, so an owner
-/// with many requests does not take the answers of others.
-const ANSWERS_MAX: usize = 4096;
+/// Maximum size of all stored answers, in bytes. The oldest answer of the owner whose answers take most is removed
+/// first, so an owner with many or large requests does not take the answers of others.
+const BYTES_MAX: usize = 16 << 20;
+/// An answer counts with this size at least, in bytes.
+const BYTES_MIN: usize = 4 << 10;
 /// Maximum length of a request id, in bytes.
 const ID_BYTES_MAX: usize = 128;
 
@@ -37,12 +39,26 @@ struct Answer {
     owner: String,
 }
 
+impl Answer {
+    fn bytes(&self) -> usize {
+        self.answer.len().max(BYTES_MIN)
+    }
+}
+
+/// The answers of an owner.
+#[derive(Default)]
+struct Owned {
+    /// Their numbers and ids, oldest first.
+    ids: VecDeque<(u64, String)>,
+    bytes: usize,
+}
+
 /// The stored answers.
 #[derive(Default)]
 pub(super) struct Answers {
     known: HashMap<String, Answer>,
-    /// Numbers and ids of the answers of each owner, oldest first.
-    order: HashMap<Arc<str>, VecDeque<(u64, String)>>,
+    by_owner: HashMap<Arc<str>, Owned>,
+    bytes: usize,
     numbers: u64,
 }
 
@@ -63,27 +79,32 @@ impl Answers {
 
     fn add(&mut self, id: String, answer: Answer) {
         self.numbers = answer.number;
-        let of_owner = self.order.entry(answer.owner.as_str().into());
-        let place = (answer.number, id.clone());
-        of_owner.or_default().push_back(place);
+        let of_owner = self.by_owner.entry(answer.owner.as_str().into());
+        let of_owner = of_owner.or_default();
+        of_owner.ids.push_back((answer.number, id.clone()));
+        let bytes = answer.bytes();
+        of_owner.bytes += bytes;
+        self.bytes += bytes;
         self.known.insert(id, answer);
     }
 
-    /// Removes an answer if there are too many. Returns its id.
+    /// Removes an answer if they are too large together. Returns its id.
     fn remove_excess(&mut self) -> Option<String> {
-        if self.known.len() <= ANSWERS_MAX {
+        if self.bytes <= BYTES_MAX {
             return None;
         }
-        let oldest = |ids: &VecDeque<(u64, String)>| ids.front().map(|(number, _)| *number);
-        let owners = self.order.iter();
-        let busiest = owners.max_by_key(|(_, ids)| (ids.len(), Reverse(oldest(ids))));
+        let oldest = |of: &Owned| of.ids.front().map(|(number, _)| *number);
+        let owners = self.by_owner.iter();
+        let busiest = owners.max_by_key(|(_, of)| (of.bytes, Reverse(oldest(of))));
         let owner = Arc::clone(busiest?.0);
-        let ids = self.order.get_mut(&owner)?;
-        let (_, id) = ids.pop_front()?;
-        if ids.is_empty() {
-            self.order.remove(&owner);
+        let of_owner = self.by_owner.get_mut(&owner)?;
+        let (_, id) = of_owner.ids.pop_front()?;
+        let bytes = self.known.remove(&id).map_or(0, |answer| answer.bytes());
+        of_owner.bytes -= bytes;
+        self.bytes -= bytes;
+        if of_owner.ids.is_empty() {
+            self.by_owner.remove(&owner);
         }
-        self.known.remove(&id);
         Some(id)
     }
 
@@ -136,7 +157,7 @@ impl Answers {
             Some(answer.encode_to_vec()),
         )];
         self.add(id.to_owned(), answer);
-        let removed = self.remove_excess();
+        let removed = std::iter::from_fn(|| self.remove_excess());
         changes.extend(removed.map(|id| change(Collection::Requests, id, None)));
         changes
     }
@@ -153,6 +174,9 @@ mod tests {
     use arena_wire::v1::{GetAgentRequest, RemoveAgentRequest};
 
     use super::*;
+
+    /// Number of small answers that are stored.
+    const SMALL: usize = BYTES_MAX / BYTES_MIN;
 
     fn request(name: &str) -> GetAgentRequest {
         GetAgentRequest {
@@ -187,7 +211,7 @@ mod tests {
     #[test]
     fn oldest_answers_are_removed_everywhere() {
         let (mut answers, by) = (Answers::default(), Principal::local());
-        for number in 0..ANSWERS_MAX {
+        for number in 0..SMALL {
             let changes =
                 answers.remember(&number.to_string(), &by, "Get", &request(""), &request(""));
             assert_eq!(changes.len(), 1);
@@ -214,7 +238,7 @@ mod tests {
         for id in ["old", "older"] {
             assert_eq!(remember(&mut answers, id, &other), None);
         }
-        for number in 0..ANSWERS_MAX - 2 {
+        for number in 0..SMALL - 2 {
             let removed = remember(&mut answers, &number.to_string(), &busy);
             assert_eq!(removed, None);
         }
@@ -222,7 +246,7 @@ mod tests {
             let removed = remember(&mut answers, id, by);
             assert_eq!(removed.as_deref(), Some(expected));
         }
-        assert_eq!(stored.len(), ANSWERS_MAX);
+        assert_eq!(stored.len(), SMALL);
         // A restart keeps whose they are.
         let mut answers = Answers::new(stored.into_iter().collect());
         let changes = answers.remember("d", &other, "Get", &request("d"), &request("d"));
@@ -236,16 +260,46 @@ mod tests {
     }
 
     #[test]
+    fn large_answers_replace_those_of_their_owner() {
+        let (busy, other) = (Principal::local(), Principal::retention());
+        let (mut answers, mut stored) = (Answers::default(), HashMap::new());
+        let large = "x".repeat(BYTES_MAX / 8);
+        let mut remember = |id: usize, by: &Principal, answer: &str| {
+            let id = format!("{}-{id}", by.owner);
+            for it in answers.remember(&id, by, "Get", &request(&id), &request(answer)) {
+                match it.value {
+                    Some(value) => drop(stored.insert(it.key, value)),
+                    None => drop(stored.remove(&it.key).expect("it was stored")),
+                }
+            }
+        };
+        for id in 0..100 {
+            remember(id, &other, "small");
+            remember(id, &busy, &large);
+        }
+        let total: usize = stored.values().map(Vec::len).sum();
+        assert!(total < BYTES_MAX + SMALL * 200, "{total} bytes");
+        let of_other = stored.keys().filter(|id| id.starts_with(&*other.owner));
+        assert_eq!(of_other.count(), 100);
+        assert!(
+            stored.contains_key(&format!("{}-99", busy.owner)),
+            "the newest"
+        );
+        let answers = Answers::new(stored.into_iter().collect());
+        assert!(answers.bytes <= BYTES_MAX, "{}", answers.bytes);
+    }
+
+    #[test]
     fn of_owners_with_as_many_answers_the_oldest_is_removed() {
         let mut answers = Answers::default();
         let mut last = Vec::new();
-        for number in 0..=ANSWERS_MAX {
+        for number in 0..=SMALL {
             let mut by = Principal::local();
             by.owner = number.to_string().into();
             let id = format!("id-{number}");
             last = answers.remember(&id, &by, "Get", &request(""), &request(""));
         }
         assert_eq!(last[1].key, "id-0");
-        assert_eq!(answers.order.len(), ANSWERS_MAX);
+        assert_eq!(answers.by_owner.len(), SMALL);
     }
 }
