@@ -2,10 +2,11 @@
 
 use std::fmt;
 
-use crate::messages::{Clock, Decision, Game};
-
-/// Option of the bot: maximum depth in plies; 0 for none.
-pub(crate) const DEPTH: &str = "depth";
+use crate::{
+    game::Game,
+    messages::{Clock, Decision},
+    options::DEPTH,
+};
 
 /// The limits of a search.
 #[derive(Debug, PartialEq)]

@@ -5,6 +5,7 @@
 //! has the translation.
 
 mod engine;
+mod game;
 mod go;
 mod messages;
 mod options;
@@ -18,8 +19,9 @@ use std::{
 
 use self::{
     engine::Engine,
+    game::Game,
     go::Limits,
-    messages::{Answer, Ask, Decision, Game, Hello, Request, Response},
+    messages::{Answer, Ask, Decision, Hello, Request, Response},
     options::EngineOptions,
     search::Report,
 };

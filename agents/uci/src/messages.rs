@@ -1,11 +1,10 @@
 //! The messages of the line protocol, with the fields that an engine needs.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
 use crate::{
     engine::Found,
+    game::Game,
     options::{BotOption, EngineOptions},
     search::Report,
 };
@@ -20,14 +19,6 @@ pub(crate) enum Request {
     /// Of a later version.
     #[serde(other)]
     Later,
-}
-
-#[derive(Debug, Deserialize)]
-pub(crate) struct Game {
-    pub(crate) context: u32,
-    pub(crate) options: BTreeMap<String, String>,
-    pub(crate) bot_options: BTreeMap<String, String>,
-    pub(crate) nodes: String,
 }
 
 #[derive(Debug, Deserialize)]

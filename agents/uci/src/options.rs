@@ -4,7 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use crate::{go::DEPTH, messages::Game};
+use crate::game::Game;
+
+/// Option of the bot: maximum depth in plies; 0 for none.
+pub(crate) const DEPTH: &str = "depth";
 
 /// Options that Arena sets itself, or that would change what the engine answers.
 const RESERVED: [&str; 6] = [

@@ -17,7 +17,10 @@ use arena_wire::{
     v1::{self, Role},
 };
 
-use crate::{door::Principal, error::Error, handle::OWN_UPLOADS_MAX};
+use crate::{door::Principal, error::Error};
+
+/// Uploads of one owner at once.
+pub(crate) const OWN_UPLOADS_MAX: u32 = 4;
 
 /// Prefix of the documents, which name a binary and an owner.
 const PREFIX: &str = "binaries/";

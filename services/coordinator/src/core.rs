@@ -3,16 +3,19 @@
 
 mod agents;
 mod answers;
+mod audit_status;
 mod audits;
 mod binaries;
 mod bits;
 mod books;
 mod checkpoints;
+mod connected;
 mod differences;
 pub(crate) mod disputes;
 mod entry;
 mod heartbeats;
 mod holds;
+mod kept;
 mod levels;
 pub(crate) mod removal;
 pub(crate) mod replays;
@@ -20,6 +23,7 @@ mod reports;
 mod retry;
 mod rulesets;
 pub(crate) mod sealed;
+mod sealed_spec;
 mod season;
 mod stages;
 mod standings;
@@ -59,13 +63,14 @@ use crate::{
 use answers::Answers;
 use books::Books;
 
+use connected::ConnectedWorker;
 use entry::TournamentEntry;
 pub(crate) use entry::{is_over, state_name};
 use replays::Replays;
 use reports::Batch;
 pub(crate) use standings::ComparedStandings;
 pub(crate) use start::load;
-use workers::{Parked, Present};
+use workers::Parked;
 use writer::Writer;
 
 /// Interval at which leases are checked while there are any.
@@ -151,7 +156,7 @@ pub(crate) struct Core {
     /// Tournaments with faults that another owner confirmed.
     confirmed: BTreeSet<String>,
 
-    workers: BTreeMap<WorkerId, Present>,
+    workers: BTreeMap<WorkerId, ConnectedWorker>,
     /// Waiting requests for games, in the order of arrival; at most one for each worker.
     parked: BTreeMap<u64, Parked>,
     parked_ever: u64,

@@ -44,8 +44,6 @@ pub(crate) const BACKUPS_MAX: usize = 2;
 /// waits.
 pub(crate) const OWN_DOWNLOADS_MAX: usize = 4;
 pub(crate) const OWN_STANDINGS_MAX: usize = 16;
-/// Uploads of one owner at once.
-pub(crate) const OWN_UPLOADS_MAX: u32 = 4;
 /// Maximum time for which a reader may let a chunk of a download wait.
 pub(crate) const CHUNK_TIMEOUT: Duration = Duration::from_secs(30);
 /// Pages of games and differences that are read at a time; others wait. A page needs several times

@@ -5,10 +5,10 @@ use arena_wire::{
     v1::{Role, TokenLimits},
 };
 
-use crate::{demands, door::role_name};
-
-/// Seconds in which an upload has to send its next MiB, if its token has no limit.
-pub(crate) const UPLOAD_IDLE_SECONDS: u64 = 30;
+use crate::{
+    demands,
+    door::{UPLOAD_IDLE_SECONDS, role_name},
+};
 
 /// The limits of tokens and certificates that have no own ones. Administrators have none.
 #[derive(Clone, Debug)]

@@ -4,13 +4,14 @@
 //! block of a group starts from another opening, taken from a book that follows from ruleset,
 //! options and seed, or from the book that the spec names.
 
+mod error;
 mod given;
 
+pub use error::BookError;
 pub(crate) use given::resolve;
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock, atomic::AtomicBool};
 
-use arena_games::GamesError;
 use arena_model::{
     AgentRef, Openings, Tournament,
     engine::{BookOpening, BookProblem, OpeningBook, OpeningError, OpeningLength, WorkLimit},
@@ -25,41 +26,6 @@ const BOOK_MIN: u64 = 1_000;
 const BOOK_MAX: u64 = 65_536;
 /// Maximum number of moves that are played to draw the book of a new tournament: some seconds of work.
 pub(crate) const BOOK_MOVES_MAX: u64 = 4_000_000;
-
-/// Why a tournament has no openings.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum BookError {
-    /// Its ruleset or options are unknown.
-    #[error(transparent)]
-    Games(#[from] GamesError),
-    /// Its games end earlier.
-    #[error("opening_plies = {plies} in [play]: {error}; lower it")]
-    Opening {
-        /// The number in the spec.
-        plies: u32,
-        /// The cause.
-        #[source]
-        error: OpeningError,
-    },
-    /// Drawing them takes too much work.
-    #[error(
-        "{}the opening book takes more than {most} moves to draw; lower opening_plies or blocks: \
-         up to {BOOK_MAX} blocks have openings of their own",
-        .plies.map_or_else(String::new, |plies| format!("opening_plies = {plies} in [play]: "))
-    )]
-    Work {
-        /// The number in the spec.
-        plies: Option<u32>,
-        /// The limit of moves.
-        most: u64,
-    },
-    /// The book of the spec is invalid.
-    #[error("book in [play]: {0}")]
-    Given(String),
-    /// The caller does not wait for them any more.
-    #[error("stopped: the caller is gone")]
-    Stopped,
-}
 
 /// Completes a tournament without chance: length and number of its openings and, if no agent
 /// uses its seed, at most as many blocks as there are openings. With chance, openings are drawn

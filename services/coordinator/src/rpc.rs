@@ -19,6 +19,7 @@ mod malformed;
 mod pages;
 mod refusals;
 mod replays;
+mod reporting;
 pub(crate) mod reports;
 mod scaler;
 mod sealed;

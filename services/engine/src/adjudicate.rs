@@ -5,7 +5,7 @@
 
 use std::{collections::VecDeque, fmt};
 
-use crate::game::Seat;
+use crate::seat::Seat;
 
 /// Maximum value of [`ResignRule::moves`] and [`DrawRule::moves`].
 pub const ADJUDICATION_MOVES_MAX: u32 = 100;

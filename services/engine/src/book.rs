@@ -4,8 +4,9 @@
 //! other than that of the options stands before them in brackets: `[8/8/8/4k3/8/8/4P3/4K3 w - -] e4`.
 
 use crate::{
-    game::{ActionId, Game, Node},
+    game::{Game, Node},
     openings::start,
+    seat::ActionId,
 };
 
 /// Maximum bytes of the text of an opening.

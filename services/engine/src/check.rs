@@ -2,10 +2,11 @@
 
 use crate::{
     event::Event,
-    game::{Game, Seat},
+    game::Game,
     luck::Luck,
     random::{GameKeys, StreamOf, Streams},
     replay::{Described, Outcome, ReplayError, replay},
+    seat::Seat,
 };
 
 /// A chance outcome that does not follow from the seed.

@@ -6,11 +6,12 @@ use crate::{
     check::{CheckError, Checked, check},
     event::Event,
     fault::FaultKind,
-    game::{ActionId, Game, Node},
+    game::{Game, Node},
     r#match::{Finished, IllegalAction, Match, Setup, Status},
     openings::{OpeningBook, OpeningError, OpeningLength, WorkLimit, opening_book},
     random::{GameKeys, Key},
     replay::{Described, Outcome, ReplayError, Step, prepare, replay, resolve_steps},
+    seat::ActionId,
     transcript::Transcript,
 };
 

@@ -1,6 +1,6 @@
 //! What happens in a game.
 
-use crate::game::{ActionId, OutcomeId};
+use crate::seat::{ActionId, OutcomeId};
 
 /// A chance outcome or an action, packed into 16 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

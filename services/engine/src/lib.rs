@@ -31,6 +31,8 @@ mod openings;
 pub mod options;
 mod random;
 mod replay;
+mod seat;
+mod stated;
 mod testing;
 mod transcript;
 pub mod values;
@@ -46,14 +48,14 @@ pub use check::{CheckError, Checked, DiceError, check};
 pub use erased::{AnyGame, AnyMatch};
 pub use event::Event;
 pub use fault::{FaultKind, SeatFault, Termination, forfeit_placement};
-pub use game::{
-    ActionId, Ending, Game, MAX_SEATS, Node, OutcomeId, PerSeat, PositionError, Seat, per_seat,
-};
+pub use game::{Game, Node, PositionError};
 pub use r#match::{FaultPolicy, Finished, IllegalAction, Match, Opening, Question, Setup, Status};
 pub use openings::{OpeningBook, OpeningError, OpeningLength, WorkLimit, opening_book};
 pub use random::{AgentRng, GameKeys, Key, Stream, StreamOf};
 pub use replay::{
     Choice, Described, Outcome, ReplayError, ReplayProblem, Step, prepare, replay, resolve_steps,
 };
+pub use seat::{ActionId, Ending, MAX_SEATS, OutcomeId, PerSeat, Seat, per_seat};
+pub use stated::StatedGame;
 pub use testing::{luck, perft};
-pub use transcript::{StatedGame, Transcript};
+pub use transcript::Transcript;

@@ -12,7 +12,10 @@
 //! once at its end, and whenever the sum of the weights changes: by at most half a millionth each
 //! time, ties away from zero.
 
-use crate::game::{Game, OutcomeId, PerSeat};
+use crate::{
+    game::Game,
+    seat::{OutcomeId, PerSeat},
+};
 
 /// The luck of each seat so far.
 #[derive(Clone, Debug, Default)]

@@ -4,9 +4,10 @@ use crate::{
     adjudicate::{Adjudication, ScoredMove},
     event::Event,
     fault::{FaultKind, SeatFault, Termination, forfeit_placement},
-    game::{ActionId, Game, MAX_SEATS, Node, OutcomeId, PerSeat, Seat},
+    game::{Game, Node},
     luck::Luck,
     random::{GameKeys, StreamOf, Streams},
+    seat::{ActionId, MAX_SEATS, OutcomeId, PerSeat, Seat},
     transcript::Transcript,
 };
 

@@ -10,8 +10,9 @@ use std::{
 };
 
 use crate::{
-    game::{ActionId, Game, Node},
+    game::{Game, Node},
     random::{Key, Stream},
+    seat::ActionId,
 };
 
 /// Maximum number of positions of one length that are enumerated; with more, they are sampled.

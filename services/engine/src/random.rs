@@ -10,7 +10,7 @@ use rand_chacha::{
     rand_core::{Rng, SeedableRng},
 };
 
-use crate::game::{MAX_SEATS, Seat};
+use crate::seat::{MAX_SEATS, Seat};
 
 /// The key of a stream; `arena_model::seed` derives it.
 pub type Key = [u8; 32];

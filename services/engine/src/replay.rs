@@ -2,7 +2,8 @@
 
 use crate::{
     event::Event,
-    game::{ActionId, Ending, Game, Node, Seat},
+    game::{Game, Node},
+    seat::{ActionId, Ending, Seat},
 };
 
 /// How many actions were legal.

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use crate::{
     event::Event,
-    game::{Game, MAX_SEATS, Node, Seat},
+    game::{Game, Node},
     luck::Luck,
     random::{AgentRng, GameKeys, Key, StreamOf},
     replay::{ReplayError, replay},
+    seat::{MAX_SEATS, Seat},
 };
 
 /// The number of paths of `depth` events from a position. Each legal action and each possible

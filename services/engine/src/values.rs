@@ -4,7 +4,7 @@
 //! beats, ties counting half. The score of a finished game follows from its placement; before
 //! that, values are estimates, see [`crate::Game::values`].
 
-use crate::game::{MAX_SEATS, PerSeat};
+use crate::seat::{MAX_SEATS, PerSeat};
 
 /// A whole score: every other seat is beaten.
 pub const POINT: i64 = 1_000_000;

@@ -6,6 +6,7 @@ mod agent;
 mod faults;
 mod read;
 mod verify;
+mod verify_error;
 mod write;
 
 use arena_engine::{
@@ -21,7 +22,8 @@ use crate::{
 
 pub use agent::{Program, RECORD_VERSION, RecordAgent, RecordSetup};
 pub use read::{LineError, ParsedRecord};
-pub use verify::{RecordVerifier, VerifyError};
+pub use verify::RecordVerifier;
+pub use verify_error::VerifyError;
 pub use write::LineWriter;
 
 /// A finished game, packed: names and notations come from the tournament and the rules.

@@ -1,8 +1,10 @@
 //! A tournament as its user writes it: TOML, unknown keys refused.
 
 mod adjudicate;
+mod adjudicated;
 mod book;
 mod clock;
+mod error;
 mod play;
 mod quoted;
 mod whole;
@@ -20,6 +22,7 @@ pub use self::book::{
     BOOK_BYTES_MAX, BOOK_OPENINGS_MAX, BOOK_SEPARATOR_BYTES, Book, BookOrder, fits as book_fits,
 };
 pub use self::clock::{Clock, ClockError};
+pub use self::error::SpecError;
 pub use self::play::{
     CLOCK_SCALE_MAX, GamePlay, PLAY_KEYS, Play, REPLICAS_MAX, TIMING_MARGIN, Timing,
 };
@@ -46,36 +49,6 @@ type OptionTable = std::collections::BTreeMap<String, serde_json::Value>;
 enum SentenceList {
     List(Vec<String>),
     Named(std::collections::BTreeMap<String, String>),
-}
-
-/// A spec that cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SpecError {
-    /// Not TOML, or a value of the wrong type.
-    #[error("{0}")]
-    Toml(String),
-    /// A key that does not exist.
-    #[error("unknown key \"{key}\"{place}{}", did_you_mean(nearest.as_ref(), known))]
-    UnknownKey {
-        /// The key.
-        key: String,
-        /// ` in [play]` and the like; empty at the top.
-        place: String,
-        /// The known key nearest to it.
-        nearest: Option<String>,
-        /// All keys there.
-        known: Vec<String>,
-    },
-    /// A value out of its range, or values that do not go together.
-    #[error("{0}")]
-    Value(String),
-}
-
-fn did_you_mean(nearest: Option<&String>, known: &[String]) -> String {
-    nearest.map_or_else(
-        || format!("; known keys: {}", known.join(", ")),
-        |nearest| format!(", did you mean \"{nearest}\"?"),
-    )
 }
 
 /// A variant of a bot for one tournament.

@@ -1,18 +1,19 @@
 //! Compaction: a store without the games that a selection drops, so that their space is free again.
 
+pub(crate) mod content;
+
 use std::{
     fs::{self, File},
-    path::{Path, PathBuf},
+    path::Path,
 };
 
-use serde::Serialize;
-use sha2::{Digest, Sha256};
+pub use content::{CompactReport, Selection};
+use content::{Content, DIFFERS, dropped};
 
 use crate::{
-    Collection, Location, Options, StoreError, StoredGame, documents,
+    Collection, Location, Options, StoreError, documents,
     error::At,
     files::{self, existing, sync_parent},
-    packing::index::Index,
     repair::{
         copy::StoreCopy,
         verify::{LOCK_WAIT, beware, read},
@@ -27,31 +28,6 @@ use crate::{
 
 /// Marks a database that a compaction replaces; the next compaction removes it if this one was killed.
 const SUPERSEDED: &str = "superseded";
-
-/// Decides what a compaction keeps.
-pub trait Selection {
-    /// A document of the store. All of them come before the first decision.
-    fn document(&mut self, collection: Collection, key: &str);
-    /// True if a document stays.
-    fn keeps_document(&self, collection: Collection, key: &str) -> bool;
-    /// True if the games of a tournament stay.
-    fn keeps_games_of(&self, tournament: &str) -> bool;
-}
-
-/// The result of a compaction.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct CompactReport {
-    /// The store.
-    pub path: PathBuf,
-    /// Games that stay.
-    pub games: u64,
-    /// Games that were dropped.
-    pub games_removed: u64,
-    /// Bytes of the database on the disk, without binaries.
-    pub bytes_before: u64,
-    /// The same, after the compaction.
-    pub bytes_after: u64,
-}
 
 /// Drops games from a store that no process uses, and gives their space back. Without such games, the
 /// store stays as it is. The new database replaces the old one at once, after it was read again and
@@ -144,10 +120,6 @@ fn build(folder: &Folder, database: &Path, selection: &dyn Selection) -> Result<
     }
 }
 
-/// What is wrong if a compacted database has other contents.
-pub(crate) const DIFFERS: &str =
-    "the compacted database is not equal to the old one, which stays as it was";
-
 /// Replaces the old database by the new one. Returns its generation.
 fn switch(folder: &Folder, old: &Path) -> Result<u32, StoreError> {
     let mark = old.join(SUPERSEDED);
@@ -178,62 +150,10 @@ fn clear(folder: &Folder) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The games of an index that a selection drops.
-pub(crate) fn dropped(index: &Index, selection: &dyn Selection) -> u64 {
-    let counts = index.counts();
-    let dropped = counts.filter(|(tournament, _)| !selection.keeps_games_of(tournament));
-    dropped.map(|(_, games)| games).sum()
-}
-
 /// Collection and key of a document.
 fn document_of<'a>(item: &Item<'a>) -> Option<(Collection, &'a str)> {
     match item {
         Item::Document(document) => documents::parse_key(document.key),
         Item::Pack { .. } => None,
-    }
-}
-
-/// A sum over the contents of a store, whatever their order.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Content {
-    items: u64,
-    sum: [u64; 4],
-}
-
-impl Content {
-    pub(crate) fn game(&mut self, game: &StoredGame) {
-        let StoredGame {
-            tournament,
-            index,
-            hash,
-            record,
-            side,
-        } = game;
-        let index = index.to_be_bytes();
-        self.add(&[tournament.as_bytes(), &index, hash, record, side]);
-    }
-
-    /// Adds a document, or the games of a pack.
-    pub(crate) fn item(&mut self, item: &Item<'_>) {
-        match item {
-            Item::Document(document) => self.add(&[document.key, document.content]),
-            Item::Pack { .. } => {
-                let games = item.games().unwrap_or_default();
-                games.iter().for_each(|game| self.game(game));
-            }
-        }
-    }
-
-    fn add(&mut self, parts: &[&[u8]]) {
-        let mut digest = Sha256::new();
-        for part in parts {
-            digest.update((part.len() as u64).to_be_bytes());
-            digest.update(part);
-        }
-        let digest: [u8; 32] = digest.finalize().into();
-        for (sum, word) in self.sum.iter_mut().zip(digest.as_chunks::<8>().0) {
-            *sum = sum.wrapping_add(u64::from_be_bytes(*word));
-        }
-        self.items += 1;
     }
 }

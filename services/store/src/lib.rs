@@ -30,6 +30,7 @@ mod limits;
 mod location;
 mod mark;
 mod memory;
+mod ownership;
 mod packing;
 #[cfg(feature = "postgres")]
 mod postgres;
@@ -54,22 +55,24 @@ pub mod testing;
 mod writer;
 
 pub use self::sled::{
-    backup::{BackupReport, backup, keep_backup, restore},
+    backup::{backup, keep_backup, restore},
     folder::has_store,
-    store::{Options, SledStore},
+    options::Options,
+    store::SledStore,
 };
 pub use binary::{BinaryUpload, UploadSpace};
 pub use compact::{CompactReport, Selection, compact};
 pub use copy::copy;
 pub use error::StoreError;
 pub use files::{EVENTS_FILE, create_private, events_files, first_event, full_events_file};
-pub use location::{Holder, Location, Ownership, PostgresOptions, ServerReport};
+pub use location::{Holder, Location, PostgresOptions, ServerReport};
 pub use mark::{DATABASE_FILE, database_of};
 pub use memory::{Documents, MemoryStore};
+pub use ownership::Ownership;
 pub use postgres::{Standby, describe_postgres, verify_postgres};
 pub use repair::{
     rebuild::repair,
-    report::{RepairReport, VerifyReport},
+    report::{BackupReport, RepairReport, VerifyReport},
     verify::{Examine, verify, verify_with},
 };
 pub use store::{

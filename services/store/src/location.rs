@@ -1,8 +1,6 @@
-//! Where a store is, and who owns it.
+//! Where a store is.
 
-use std::{path::PathBuf, sync::Arc};
-
-use crate::{Store, postgres::Standby};
+use std::path::PathBuf;
 
 /// Where a store is: the URL of a database, or a data folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,14 +40,6 @@ pub struct Holder {
     pub name: String,
     /// The address under which workers and clients reach it, if it has named one.
     pub address: Option<String>,
-}
-
-/// The result of [`Standby::own`].
-pub enum Ownership {
-    /// This process owns the store.
-    Ours(Arc<dyn Store>),
-    /// Another process owns it.
-    Theirs(Box<Standby>, Holder),
 }
 
 /// What a database's server says of itself.

@@ -3,7 +3,8 @@
 
 use crate::{
     Examine, StoreError, VerifyReport,
-    location::{Ownership, PostgresOptions, ServerReport},
+    location::{PostgresOptions, ServerReport},
+    ownership::Ownership,
 };
 
 /// The error of a build without PostgreSQL. URLs may contain passwords, so it does not repeat them.
@@ -33,7 +34,7 @@ impl Standby {
     ///
     /// # Errors
     /// None.
-    pub fn own(self) -> Result<Ownership, StoreError> {
+    pub fn own(self) -> Result<Ownership<Self>, StoreError> {
         match self {}
     }
 }

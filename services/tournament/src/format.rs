@@ -8,10 +8,12 @@
 mod bracket;
 mod combinations;
 mod draw;
+mod field;
 mod fixed;
 mod gauntlet;
 mod knockout;
 mod ladder;
+mod matchmaking;
 mod pairing;
 mod planner;
 mod rating;
@@ -28,8 +30,8 @@ mod verdict;
 use arena_model::format::Format;
 
 use combinations::combinations;
-pub use planner::{Field, FormatError, FormatProgress, Games, Next, StagePlanner};
-pub use season::SeasonStanding;
+pub use field::{Field, FormatError};
+pub use planner::{FormatProgress, Games, Next, SeasonStanding, StagePlanner};
 pub(crate) use sums::pairs;
 pub use sums::{Meeting, StageSums, Units};
 pub use verdict::{SwissStanding, Verdict, listed};

@@ -13,6 +13,7 @@ mod guard;
 mod lists;
 mod routes;
 mod site;
+mod snapshot;
 mod tournament;
 mod unread;
 

@@ -4,14 +4,14 @@ use std::{sync::Arc, time::Duration};
 
 use arena_report::{Client, live, records};
 use arena_telemetry::UnreadAnswers;
-use arena_wire::v1::{self, TournamentState};
+use arena_wire::v1::{self};
 use axum::http::StatusCode;
 use tokio::{runtime::Handle, sync::Semaphore, task::spawn_blocking};
 
 use crate::{
     answer::{Answer, Failure, Outcome},
     data::{Kept, Shared},
-    tournament::Snapshot,
+    snapshot::{Snapshot, is_over},
 };
 
 /// Minimum time between two looks at the same list.
@@ -52,14 +52,6 @@ struct Tournament {
 struct Report {
     of: v1::Tournament,
     page: Answer,
-}
-
-/// True if no more games will be played.
-pub(crate) fn is_over(state: TournamentState) -> bool {
-    matches!(
-        state,
-        TournamentState::Finished | TournamentState::Cancelled
-    )
 }
 
 /// True if an id can be that of a tournament.

@@ -12,6 +12,7 @@ pub(crate) mod connect;
 pub(crate) mod connection;
 pub(crate) mod link;
 mod load;
+mod measure;
 pub(crate) mod question;
 mod replicas;
 mod single;

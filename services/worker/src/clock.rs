@@ -9,7 +9,6 @@ use arena_model::spec::Clock;
 use arena_wire::v1;
 
 pub(crate) use self::run_queue::{RunQueue, TICKS, Thread, cpu_demand, on_sleep, on_wake};
-use crate::record::whole_micros;
 
 /// Default time for a move.
 const MOVE_TIMEOUT: Duration = Duration::from_secs(2);
@@ -195,6 +194,16 @@ impl Clocks {
             seat.left += clock.base;
         }
     }
+}
+
+/// Microseconds as messages have them.
+pub(crate) fn whole_micros(time: Duration) -> u64 {
+    time.as_micros().try_into().unwrap_or(u64::MAX)
+}
+
+/// Microseconds as timings store them.
+pub(crate) fn micros(time: Duration) -> u32 {
+    time.as_micros().try_into().unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

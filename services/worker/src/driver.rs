@@ -11,6 +11,7 @@ mod agents;
 mod drivers;
 mod events;
 mod lease;
+mod leased;
 mod outputs;
 mod playing;
 mod shared;
@@ -45,8 +46,9 @@ use crate::{
 use active::{Active, Games};
 use agents::TournamentAgents;
 pub(crate) use drivers::{Drivers, RulesStarter};
-pub(crate) use shared::GivenUp;
-use shared::{LeasedGames, Shared, SharedTournament};
+pub(crate) use leased::GivenUp;
+use leased::{LeasedGames, SharedTournament};
+use shared::Shared;
 use waiting::Waiting;
 
 /// Maximum answers handled before questions are sent.

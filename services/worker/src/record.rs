@@ -1,12 +1,12 @@
 //! From a played game to its report.
 
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use arena_engine::{Finished, Termination};
 use arena_model::{BlockSeed, GameRecord};
 use arena_wire::v1;
 
-use crate::{context::TournamentContext, rules::RulesFailure};
+use crate::{clock::whole_micros, context::TournamentContext, rules::RulesFailure};
 
 /// Start of a game.
 #[derive(Clone, Copy, Debug)]
@@ -23,16 +23,6 @@ impl Timed {
             start: Instant::now(),
         }
     }
-}
-
-/// Microseconds as messages have them.
-pub(crate) fn whole_micros(time: Duration) -> u64 {
-    time.as_micros().try_into().unwrap_or(u64::MAX)
-}
-
-/// Microseconds as timings store them.
-pub(crate) fn micros(time: Duration) -> u32 {
-    time.as_micros().try_into().unwrap_or(u32::MAX)
 }
 
 /// Seats whose agents answered a question.

@@ -7,6 +7,7 @@
 
 mod board;
 mod cache;
+mod failure;
 mod game;
 mod grpc;
 mod host;
@@ -33,10 +34,7 @@ use serde::Serialize;
 
 pub(crate) use board::without;
 pub use game::PackageGame;
-pub(crate) use grpc::RawSocket;
 pub use host::{RulesHost, RulesSource};
-pub(crate) use lines::RawPipes;
-pub(crate) use process::RawLink;
 pub(crate) use question::{excused, watched};
 
 use messages::{Answer, Ask};

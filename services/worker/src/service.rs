@@ -3,6 +3,7 @@
 mod calls;
 mod fleet;
 mod folder;
+mod package_rules;
 mod replays;
 mod rulesets;
 

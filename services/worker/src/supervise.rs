@@ -5,6 +5,7 @@ mod attend;
 mod exposed;
 mod output;
 mod process;
+mod raw_link;
 mod ready;
 mod sandbox;
 
@@ -20,6 +21,7 @@ use crate::machine::CoreSet;
 pub use output::{KEPT_BYTES, Output, Outputs};
 pub use process::{Guarded, Process};
 pub(crate) use process::{SOCKET_PATH_BYTES, socket_path_bytes};
+pub(crate) use raw_link::{RawLink, RawPipes, RawSocket};
 pub(crate) use ready::serving;
 pub(crate) use sandbox::open_to_agents;
 pub use sandbox::{Sandbox, SandboxError};

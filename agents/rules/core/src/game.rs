@@ -6,30 +6,13 @@ use arena_engine::{Game as Rules, options::Options};
 use arena_games::{Visitor, resolve_version, ruleset, visit_version};
 
 use crate::{
-    Move, RulesError, State, json,
+    Info, Move, RulesError, State, json,
     position::{AnyRules, TypedRules},
 };
 
 /// A ruleset with its options and seats. It never changes, and is cheap to clone.
 #[derive(Clone)]
 pub struct Game(Arc<dyn AnyRules>);
-
-/// Describes a game.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Info {
-    /// Name of the ruleset, such as `cowry`.
-    pub ruleset: &'static str,
-    /// Version of the rules.
-    pub version: u32,
-    /// All options with their values.
-    pub options: Options,
-    /// Number of players, 2 to 4.
-    pub seats: usize,
-    /// True if some position of the game is a chance node.
-    pub has_chance: bool,
-    /// The move that is a pass, if the ruleset has one.
-    pub pass: Option<Move>,
-}
 
 struct Make(Info);
 

@@ -28,6 +28,7 @@
 mod error;
 mod game;
 mod hash;
+mod info;
 mod json;
 mod position;
 mod state;
@@ -38,7 +39,8 @@ pub use arena_engine::{
     values::POINT,
 };
 pub use error::{ErrorKind, RulesError};
-pub use game::{Game, Info};
+pub use game::Game;
+pub use info::Info;
 pub use hash::hash;
 pub use state::{Chance, State};
 

@@ -10,7 +10,6 @@ use arena_wire::v1;
 use super::{
     Core,
     bits::{self, Documents},
-    differences::Differing,
     disputes,
     entry::{TournamentEntry, is_over},
 };
@@ -44,46 +43,6 @@ struct Settlement {
     /// Games that differ, and whose difference names the agent whose move differs first. One that an owner
     /// alone reported does not.
     named: BTreeSet<u64>,
-}
-
-impl AuditStatus {
-    /// The audits that are done, of a tournament whose audits do not go on.
-    fn done(&self) -> Audited {
-        Audited {
-            due: self.agreed + self.differing + self.sampled,
-            agreed: self.agreed,
-            differing: self.differing,
-            sampled: self.sampled,
-            disputed: self.disputed,
-            refuted: self.refuted,
-            own: self.own,
-            contradicted: self.contradicted,
-            ..Audited::default()
-        }
-    }
-
-    /// The state of differences only.
-    pub(super) fn of(differing: &Differing) -> Self {
-        Self {
-            unlisted: differing.unlisted.count(),
-            flagged: differing.named(),
-            ..Self::default()
-        }
-    }
-
-    /// With the results of audits.
-    pub(super) fn and(self, audited: Audited) -> Self {
-        Self {
-            agreed: audited.agreed,
-            differing: audited.differing,
-            sampled: audited.sampled,
-            disputed: audited.disputed,
-            refuted: audited.refuted,
-            own: audited.own,
-            contradicted: audited.contradicted,
-            ..self
-        }
-    }
 }
 
 impl Core {
@@ -210,34 +169,8 @@ impl Core {
     pub(super) fn audits(&self, entry: &TournamentEntry) -> Option<v1::Audits> {
         let known = entry.number.and_then(|number| self.ledger.audited(number));
         let known = known.unwrap_or_else(|| entry.audit_status.done());
-        let status = Audited {
-            agreed: entry.audit_status.agreed,
-            differing: entry.audit_status.differing,
-            sampled: entry.audit_status.sampled,
-            disputed: entry.audit_status.disputed,
-            refuted: entry.audit_status.refuted,
-            own: entry.audit_status.own,
-            contradicted: entry.audit_status.contradicted,
-            ..known
-        };
-        (known != Audited::default()).then(|| v1::Audits {
-            due: status.due,
-            agreed: status.agreed,
-            differing: status.differing,
-            waiting: status.waiting(),
-            given_up: status.given_up,
-            disputed: status.disputed,
-            refuted: status.refuted,
-            sampled: status.sampled,
-            same_owner: status.own,
-            contradicted: status.contradicted,
-            claims: status.claims,
-            // Audits of a cancelled tournament do not go on.
-            pending: match entry.document.state() {
-                v1::TournamentState::Cancelled => 0,
-                _ => status.pending,
-            },
-        })
+        let is_cancelled = entry.document.state() == v1::TournamentState::Cancelled;
+        (known != Audited::default()).then(|| entry.audit_status.shown(known, is_cancelled))
     }
 
     /// True if a caller sees which share of a tournament's games is drawn for audits. Others see it once the

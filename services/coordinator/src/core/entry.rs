@@ -12,7 +12,7 @@ use arena_wire::v1::{self, TournamentState};
 use prost::Message;
 use tokio::sync::watch;
 
-use super::{bits, change, differences::Differing, sealed::SealedSpec, standings::Kept, unix_us};
+use super::{bits, change, differences::Differing, kept::Kept, sealed_spec::SealedSpec, unix_us};
 use crate::{
     info::Info,
     ledger::{Audited, Dispute, Owner, TournamentNo, WorkerProcess},

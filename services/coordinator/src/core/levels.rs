@@ -10,7 +10,7 @@ use arena_model::{
 };
 use arena_wire::v1;
 
-use super::{Core, entry::TournamentEntry, workers::Present};
+use super::{Core, connected::ConnectedWorker, entry::TournamentEntry};
 use crate::info::Info;
 
 /// What workers of earlier releases do not know.
@@ -75,7 +75,11 @@ pub(super) fn plays_tournament(rulesets: &BTreeMap<String, u32>, info: &Info) ->
 }
 
 /// True if a worker has what it needs for a tournament, as far as this is known.
-pub(super) fn may_play(entry: &TournamentEntry, worker: &Present, default: SandboxLevel) -> bool {
+pub(super) fn may_play(
+    entry: &TournamentEntry,
+    worker: &ConnectedWorker,
+    default: SandboxLevel,
+) -> bool {
     worker.sandbox >= least(entry, default)
         && plays_tournament(&worker.request.rulesets, &entry.info)
         && !entry.lacks_rules.contains(&worker.process)

@@ -3,12 +3,12 @@
 
 use std::sync::PoisonError;
 
-use arena_model::{canonical_json, spec::Spec};
 use arena_wire::v1;
 
 use super::{
     Core,
     entry::{TournamentEntry, is_over},
+    sealed_spec::SealedSpec,
 };
 use crate::error::Error;
 
@@ -35,32 +35,6 @@ impl Core {
 
 fn is_sealed(document: &v1::Tournament) -> bool {
     !document.seed_commitment.is_empty() && !is_over(document.state())
-}
-
-/// A spec without its seed.
-pub(super) struct SealedSpec {
-    /// The commitment to the seed.
-    commitment: String,
-    json: String,
-    toml: String,
-}
-
-impl SealedSpec {
-    /// What cannot be read is not shown.
-    fn of(document: &v1::Tournament) -> Self {
-        let json = serde_json::from_str::<serde_json::Value>(&document.spec_json);
-        let json = json.map(|mut spec| {
-            spec.as_object_mut().map(|fields| fields.remove("seed"));
-            canonical_json(&spec)
-        });
-        let toml = Spec::parse(&document.spec_toml);
-        let toml = toml.map(|spec| Spec { seed: None, ..spec }.to_toml());
-        Self {
-            commitment: document.seed_commitment.clone(),
-            json: json.unwrap_or_default(),
-            toml: toml.unwrap_or_default(),
-        }
-    }
 }
 
 /// A tournament as users see it: without its seed while that is sealed. Its spec, which may be large,

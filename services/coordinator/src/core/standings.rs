@@ -3,12 +3,13 @@
 use std::{cmp::Reverse, collections::VecDeque, sync::Arc, time::Duration};
 
 use arena_tournament::{Deviation, Evidence, places::By};
-use arena_wire::v1::{self, TournamentState};
+use arena_wire::v1;
 use tokio::sync::watch;
 
 use super::{
     Core,
     entry::{TournamentEntry, is_over},
+    kept::Kept,
 };
 use crate::{
     error::Error,
@@ -31,16 +32,6 @@ const SHOWN_AGE_MAX: Duration = Duration::from_millis(200);
 /// so they take a small share of the state's task, for any number of groups and requests.
 const COSTLY: Duration = Duration::from_millis(20);
 const SHARE: u32 = 10;
-
-/// Costly standings, with the evidence that compares agents.
-pub(super) struct Kept {
-    at: Duration,
-    took: Duration,
-    changes: u64,
-    state: TournamentState,
-    standings: v1::Standings,
-    evidence: Arc<Evidence>,
-}
 
 /// Standings with the evidence that compares agents, and the state of the results that they show.
 pub(crate) struct ComparedStandings {

@@ -7,7 +7,7 @@ use arena_wire::v1::{self, join_response::Notice};
 use sha2::{Digest, Sha256};
 use tokio::sync::mpsc;
 
-use super::{Core, books::BOOK_WAIT, entry::TournamentEntry, heartbeats::Decisions, levels};
+use super::{Core, books::BOOK_WAIT, connected::ConnectedWorker, entry::TournamentEntry, levels};
 use crate::{
     error::Error,
     ledger::{Ask, Grant, Owner, Suspicion, TournamentNo, WorkerId, WorkerProcess},
@@ -58,32 +58,6 @@ fn known_setups(tournaments: Vec<String>, agents: &[u32]) -> Vec<(String, u32)> 
     setups.iter_mut().for_each(|(id, _)| id.shrink_to_fit());
     setups.shrink_to_fit();
     setups
-}
-
-/// A connected worker.
-pub(super) struct Present {
-    pub(super) request: v1::JoinRequest,
-    pub(super) process: WorkerProcess,
-    /// The level of its sandbox.
-    pub(super) sandbox: SandboxLevel,
-    /// SHA-256 of its session, bound to its owner.
-    session: [u8; 32],
-    notices: mpsc::Sender<v1::JoinResponse>,
-    /// Its waiting request for games.
-    parked: Option<u64>,
-    pub(super) games_reported: u64,
-    /// Decisions by tournament.
-    pub(super) decisions: BTreeMap<TournamentNo, Decisions>,
-}
-
-impl Present {
-    pub(super) fn notify(&self, notice: Notice) {
-        let notice = v1::JoinResponse {
-            notice: Some(notice),
-        };
-        // The queue is full because the worker does not read.
-        let _ = self.notices.try_send(notice);
-    }
 }
 
 /// A waiting request for games.
@@ -203,7 +177,7 @@ impl Core {
         let capacity = request.capacity as usize;
         let worker = self.ledger.join_of(Some(owner), process, capacity);
         let (sender, notices) = mpsc::channel(NOTICES_MAX);
-        let present = Present {
+        let present = ConnectedWorker {
             request,
             process,
             sandbox,

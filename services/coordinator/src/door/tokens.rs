@@ -17,7 +17,11 @@ use prost::Message;
 use tokio::sync::watch;
 use tonic::codegen::http::HeaderValue;
 
-use super::{ADMIN_TOKEN, End, LOCAL, Principal, Refusal, quota::Quota};
+use super::{
+    ADMIN_TOKEN,
+    principal::{End, LOCAL, Principal, Refusal},
+    quota::Quota,
+};
 use crate::{
     blocking::with_store,
     error::{Error, StartError},

@@ -5,7 +5,11 @@ use std::{collections::BTreeMap, sync::Arc};
 use arena_model::{GameRecord, engine::Termination, rules::RulesDescription};
 use arena_wire::v1;
 
-use super::{coordinator::CoordinatorRpc, worker::WorkerRpc};
+use super::{
+    coordinator::CoordinatorRpc,
+    reporting::{Finished, PlayedBy, ReplayedBy, Reporting},
+    worker::WorkerRpc,
+};
 use crate::{
     core::replays::{
         Replaying,
@@ -14,37 +18,13 @@ use crate::{
     divergence::host_faults,
     error::Error,
     info::Info,
-    ledger::{LeaseId, Owner, WorkerProcess},
-    messages::{Caller, ReportedGame, done},
+    ledger::WorkerProcess,
+    messages::{ReportedGame, done},
     stored_game,
-    tickets::Leased,
 };
-
-/// Reported records, each with the rest of its report.
-pub(super) type Finished = Vec<(v1::GameRecord, v1::GameReport)>;
-
-/// The worker that replayed each game.
-pub(super) type ReplayedBy = BTreeMap<u64, Arc<str>>;
-
-/// Who played reported games.
-pub(super) struct PlayedBy {
-    /// Name of the worker.
-    pub(super) worker: String,
-    pub(super) process: WorkerProcess,
-    pub(super) owner: Owner,
-}
 
 /// Maximum records of a job, so that a worker replays it in seconds.
 const JOB_RECORDS: usize = 32;
-
-/// A report whose games others replay.
-pub(super) struct Reporting<'a> {
-    pub(super) info: &'a Arc<Info>,
-    pub(super) leased: &'a Leased,
-    pub(super) by: &'a Caller,
-    pub(super) owner: Owner,
-    pub(super) lease: LeaseId,
-}
 
 impl WorkerRpc {
     /// Replays reported games on another thread: only what can have happened counts.

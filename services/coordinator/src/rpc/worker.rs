@@ -17,7 +17,7 @@ use tonic::{Request, Response, Status};
 
 use super::{
     Answer, binaries, principal,
-    replays::{PlayedBy, ReplayedBy, Reporting},
+    reporting::{PlayedBy, ReplayedBy, Reporting},
     reports::Admitted,
 };
 use crate::{

@@ -99,7 +99,7 @@ impl GameRecord {
                  agents were asked for"
             ));
         }
-        super::verify::same("placement", &self.placement, &verdict.placement().to_vec())
+        super::verify_error::same("placement", &self.placement, &verdict.placement().to_vec())
     }
 
     /// The last moves of each seat that agents were asked for, this many of each.

@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use super::{
     GameRecord, RECORD_VERSION, RecordAgent, RecordHeader, RecordSetup,
     adjudication::LineScore,
-    verify::VerifyError,
+    verify_error::VerifyError,
     write::{EVENTS, write_event, write_head, write_setup, write_tail},
 };
 use crate::{beginning::Beginning, seed::BlockSeed, spec::GamePlay};

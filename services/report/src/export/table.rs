@@ -14,16 +14,7 @@ use crate::{
     standings::{columns, datum::Field},
 };
 
-/// The type of a column's non-null cells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ColumnType {
-    Int,
-    Real,
-    Text,
-    /// Text that differs in each row.
-    Key,
-    Bool,
-}
+pub use crate::standings::datum::ColumnType;
 
 /// A column of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]

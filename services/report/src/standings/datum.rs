@@ -6,8 +6,6 @@ use arena_tournament::Estimate;
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use crate::export::table::ColumnType;
-
 /// A value of a column, for JSON, CSV and Parquet.
 pub(crate) enum Datum<'a> {
     Text(Option<&'a str>),
@@ -22,6 +20,17 @@ pub(crate) enum Datum<'a> {
     Both(Option<Estimate>),
     /// An estimate with its fixed-sample interval only.
     Fixed(Option<Estimate>),
+}
+
+/// The type of a column's non-null cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnType {
+    Int,
+    Real,
+    Text,
+    /// Text that differs in each row.
+    Key,
+    Bool,
 }
 
 /// A key with its type and its value in JSON.

@@ -10,7 +10,7 @@ use std::{
 
 use super::{
     commit::{Parameters, WriterSession, commit},
-    database::Database,
+    database::{Database, damaged},
     lease::Lease,
     reader::{Reader, size},
 };
@@ -54,17 +54,6 @@ async fn measure(database: Weak<Database>, to: Arc<AtomicU64>) {
         }
         drop(database);
         tokio::time::sleep(SIZE_INTERVAL).await;
-    }
-}
-
-/// The error for damage of a database.
-pub(crate) fn damaged(place: &str, damage: String) -> StoreError {
-    StoreError::Corrupt {
-        path: place.into(),
-        damage,
-        remedy: "`arena store verify --store URL` lists the damage; restore the database from a \
-                 backup, or promote a standby that has all results"
-            .to_owned(),
     }
 }
 

@@ -3,8 +3,7 @@
 use tokio_postgres::{Client, Statement, types::ToSql};
 
 use super::{
-    backend::damaged,
-    database::{Database, Failure, Reconnect},
+    database::{Database, Failure, Reconnect, damaged},
     reader::{CHAIN, chain, split},
 };
 use crate::{

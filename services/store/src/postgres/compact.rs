@@ -6,15 +6,14 @@ use std::sync::Arc;
 use tokio_postgres::{Client, types::Type};
 
 use super::{
-    backend::damaged,
-    database::{Database, Failure},
+    database::{Database, Failure, damaged},
     reader::{Reader, size},
     store::{PostgresStore, Standby},
 };
 use crate::{
     Change, CompactReport, Options, PostgresOptions, Selection, Store, StoreError, StoredGame,
     backend::{Acknowledged, Entries, Found, Tree},
-    compact::{Content, DIFFERS, dropped},
+    compact::content::{Content, DIFFERS, dropped},
     documents,
     error::At,
     location::Holder,

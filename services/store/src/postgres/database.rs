@@ -353,3 +353,14 @@ impl Reconnect {
         Ok(())
     }
 }
+
+/// The error for damage of a database.
+pub(crate) fn damaged(place: &str, damage: String) -> StoreError {
+    StoreError::Corrupt {
+        path: place.into(),
+        damage,
+        remedy: "`arena store verify --store URL` lists the damage; restore the database from a \
+                 backup, or promote a standby that has all results"
+            .to_owned(),
+    }
+}

@@ -11,9 +11,9 @@ use tokio_postgres::types::Type;
 
 use super::{
     address::{Address, redacted},
-    backend::{PostgresBackend, damaged},
+    backend::PostgresBackend,
     binaries::{self, CachedBinaries},
-    database::Database,
+    database::{Database, damaged},
     lease::Lease,
     reader::Reader,
     schema,
@@ -23,8 +23,9 @@ use crate::{
     BackupReport, BinaryUpload, Change, Collection, Done, Examine, OnLoss, Position, Positions,
     Sha256Digest, Stats, Store, StoreError, StoredGame, Tables, UploadSpace, VerifyReport, Watcher,
     core::Core,
-    location::{Ownership, PostgresOptions},
+    location::PostgresOptions,
     mark::set_database,
+    ownership::Ownership,
     packing::index::visit_indices,
     repair::{
         verify::{LOCK_WAIT, check_entries},
@@ -69,7 +70,7 @@ impl Standby {
     ///
     /// # Errors
     /// `Corrupt`, or an error of the connection.
-    pub fn own(self) -> Result<Ownership, StoreError> {
+    pub fn own(self) -> Result<Ownership<Self>, StoreError> {
         let lease = match Lease::take(&self.database, &self.options.holder)? {
             Ok(lease) => lease,
             Err(holder) => return Ok(Ownership::Theirs(Box::new(self), holder)),

@@ -68,3 +68,20 @@ impl RepairReport {
         self.games_lost > 0 || self.documents_lost > 0
     }
 }
+
+/// Contents of a backup.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct BackupReport {
+    /// The backup's file, or the restored folder.
+    pub path: PathBuf,
+    /// Games in it.
+    pub games: u64,
+    /// Documents in it.
+    pub documents: u64,
+    /// Agents' binaries in it.
+    pub binaries: u64,
+    /// Events of the audit trail in it.
+    pub events: u64,
+    /// Its size in bytes.
+    pub bytes: u64,
+}

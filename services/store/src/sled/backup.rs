@@ -16,7 +16,6 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use serde::Serialize;
 use sha2::Digest;
 
 use crate::{
@@ -28,6 +27,7 @@ use crate::{
     packing::pack::{self, Pack},
     repair::{
         copy::StoreCopy,
+        report::BackupReport,
         verify::{LOCK_WAIT, beware, read},
         walk::Item,
     },
@@ -49,23 +49,6 @@ const KIND_EVENTS: u8 = 4;
 /// Keys and packs beyond this are damaged lengths, for which nothing is allocated.
 const KEY_MAX: u32 = 1 << 16;
 const CONTENT_MAX: u64 = 64 << 20;
-
-/// Contents of a backup.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct BackupReport {
-    /// The backup's file, or the restored folder.
-    pub path: PathBuf,
-    /// Games in it.
-    pub games: u64,
-    /// Documents in it.
-    pub documents: u64,
-    /// Agents' binaries in it.
-    pub binaries: u64,
-    /// Events of the audit trail in it.
-    pub events: u64,
-    /// Its size in bytes.
-    pub bytes: u64,
-}
 
 /// Writes everything in a data folder to one file, which is durable before the return. The store
 /// must not be open elsewhere.

@@ -6,5 +6,6 @@ pub(crate) mod commit_marker;
 pub(crate) mod database;
 pub(crate) mod folder;
 pub(crate) mod log;
+pub(crate) mod options;
 pub(crate) mod scratch;
 pub(crate) mod store;

@@ -1,24 +1,11 @@
 //! The interface of every format: stages of games, and a verdict.
 
-use std::{collections::HashMap, fmt};
+use std::fmt;
 
-use arena_model::{
-    AgentChange, Returns, TournamentSeed,
-    format::{Format, Settings},
-};
+use arena_model::{AgentChange, EntryState};
 
-use super::{SeasonStanding, StageSums, Units, Verdict};
+use super::{StageSums, Verdict, field::Field};
 use crate::schedule::stage::Stage;
-
-/// A spec that its format rejects.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("format = \"{format}\": {problem}")]
-pub struct FormatError {
-    /// Name of the format.
-    pub format: &'static str,
-    /// What is wrong, and how to correct it.
-    pub problem: String,
-}
 
 /// The step after all games of the earlier stages have a result.
 #[derive(Debug)]
@@ -50,6 +37,20 @@ impl Games {
     }
 }
 
+/// An agent of an open ladder.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SeasonStanding {
+    /// Whether it gets games.
+    pub state: EntryState,
+    /// The agent that it replaced.
+    pub predecessor: Option<u16>,
+    /// Its rating in Elo, with the ends of its 95 % interval; 0 is the mean of the active agents. `None`
+    /// before it was added.
+    pub rating: Option<[f64; 3]>,
+    /// Blocks scheduled for it.
+    pub blocks: u64,
+}
+
 /// How far a tournament is, for progress displays.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FormatProgress {
@@ -67,67 +68,6 @@ pub struct FormatProgress {
     pub outcomes: Vec<u64>,
     /// The same as text.
     pub text: String,
-}
-
-/// The parts of a tournament that formats read.
-#[derive(Clone, Debug)]
-pub struct Field {
-    /// Agents, by index.
-    pub names: Vec<String>,
-    /// Seats of a game.
-    pub seats: usize,
-    /// Games of a block.
-    pub rotations: u64,
-    /// Blocks of each group, from the spec.
-    pub blocks: u64,
-    /// Source of all random draws.
-    pub seed: TournamentSeed,
-    /// Settings of the format.
-    pub settings: Option<Settings>,
-    /// The format itself.
-    pub format: Format,
-    /// The bounds of returns, if they decide the places.
-    pub returns: Option<Returns>,
-    /// Changes of the agents of an open ladder.
-    pub changes: Vec<AgentChange>,
-}
-
-impl Field {
-    pub(crate) fn agents(&self) -> usize {
-        self.names.len()
-    }
-
-    pub(crate) fn name(&self, agent: u16) -> &str {
-        &self.names[usize::from(agent)]
-    }
-
-    pub(crate) fn names_of<'a>(&self, agents: impl IntoIterator<Item = &'a u16>) -> Vec<&str> {
-        let agents = agents.into_iter();
-        agents.map(|&agent| self.name(agent)).collect()
-    }
-
-    /// The mean return of seats with these units; `None` if ranks decide the places.
-    pub(crate) fn mean_return(&self, units: Units) -> Option<f64> {
-        let returns = self.returns?;
-        returns.mean(units.got, units.of / returns.units_max())
-    }
-
-    /// The agents by name.
-    pub(crate) fn by_name(&self) -> HashMap<&str, u16> {
-        self.names.iter().map(String::as_str).zip(0..).collect()
-    }
-
-    /// Number of games in this many blocks.
-    pub(crate) fn games(&self, blocks: u64) -> u64 {
-        blocks.saturating_mul(self.rotations)
-    }
-
-    pub(crate) fn error(&self, problem: String) -> FormatError {
-        FormatError {
-            format: self.format.name(),
-            problem,
-        }
-    }
 }
 
 /// Plans the games of a tournament stage by stage, and gives the verdict.

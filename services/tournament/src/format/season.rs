@@ -19,8 +19,9 @@ use arena_model::{AgentChange, ChangeKind, EntryState, format::Settings};
 use serde_json::{Value, json};
 
 use super::{
-    Field, FormatError, FormatProgress, Games, Next, StagePlanner, StageSums, Units,
-    ladder::{AGENTS_MAX, blocks_together, choose},
+    Field, FormatError, FormatProgress, Games, Next, SeasonStanding, StagePlanner, StageSums,
+    Units,
+    matchmaking::{AGENTS_MAX, blocks_together, choose},
     rating::{Pair, Ratings},
     sums::pairs,
     verdict::{Verdict, counted},
@@ -50,20 +51,6 @@ enum Event {
     /// The results of a stage, by entry.
     Results(Vec<(u16, u16, Units)>),
     Change(AgentChange),
-}
-
-/// An agent of an open ladder.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct SeasonStanding {
-    /// Whether it gets games.
-    pub state: EntryState,
-    /// The agent that it replaced.
-    pub predecessor: Option<u16>,
-    /// Its rating in Elo, with the ends of its 95 % interval; 0 is the mean of the active agents. `None`
-    /// before it was added.
-    pub rating: Option<[f64; 3]>,
-    /// Blocks scheduled for it.
-    pub blocks: u64,
 }
 
 #[derive(Debug)]

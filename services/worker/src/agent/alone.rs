@@ -17,8 +17,8 @@ use super::{
     question::Batch,
 };
 use crate::{
+    clock::whole_micros,
     clock::{RunQueue, Spent, TICKS},
-    record::whole_micros,
 };
 
 /// Under a clock, the call itself ends this much later than the agent's time: the agent may have

@@ -13,9 +13,13 @@ use tokio::time;
 use tonic::{Code, Status};
 
 use super::{
-    Chosen, Event, client::AgentTask, codec, link::Stream, question::Batch, replicas::woken,
+    Chosen, Event,
+    client::AgentTask,
+    codec,
+    link::Stream,
+    question::{Batch, BatchFailure},
 };
-use crate::record::whole_micros;
+use crate::clock::whole_micros;
 
 /// Maximum batches in flight.
 const IN_FLIGHT: usize = 2;
@@ -26,17 +30,6 @@ const BATCHES_FAILED: u32 = 3;
 const BATCHES_REST: Duration = Duration::from_secs(30);
 /// Maximum time for a batch.
 const TIMEOUT_MAX: Duration = Duration::from_secs(60);
-
-/// Why the worker no longer waits for a batch.
-#[derive(Debug)]
-pub(super) enum BatchFailure {
-    /// The agent has no `ChooseMoves`.
-    Single,
-    /// The call failed, or its answer was invalid.
-    Failed(Status),
-    /// There was no answer within this time.
-    Late(Duration),
-}
 
 /// A batch in flight.
 struct Sent {
@@ -83,7 +76,7 @@ impl AgentTask {
                 self.flush_metrics(Duration::ZERO);
                 self.client.replicas.get(self.replica).set_busy(false);
                 tokio::select! {
-                    () = woken(&self.client, self.replica) => continue,
+                    () = self.client.woken(self.replica) => continue,
                     // No answer is due. If the stream ends, it is opened again.
                     _ = stream.next() => return,
                 }
@@ -92,7 +85,7 @@ impl AgentTask {
             let number = first.number;
             let answer = tokio::select! {
                 answer = stream.next() => answer,
-                () = woken(&self.client, self.replica) => continue,
+                () = self.client.woken(self.replica) => continue,
                 () = time::sleep_until((since + limit).into()) => break BatchFailure::Late(limit),
             };
             let read = match answer {

@@ -15,9 +15,9 @@ use tokio::{sync::mpsc::UnboundedSender, time};
 
 use super::{
     DecisionResult, Event, FaultReport, Token,
-    batches::BatchFailure,
     connection::{self, AgentConnection, Down, Source, Start},
     load::CpuLoad,
+    question::BatchFailure,
     question::{Asking, Inbox, Writer},
     replicas::Replicas,
     window::Window,
@@ -90,6 +90,11 @@ pub(crate) struct AgentClient {
 }
 
 impl AgentClient {
+    /// Waits until questions were added for a replica.
+    pub(super) async fn woken(&self, replica: usize) {
+        self.replicas.get(replica).woken().await;
+    }
+
     /// Creates a client with a replica for each setup, and the tasks that serve the client until it
     /// is closed.
     pub(crate) fn open(

@@ -5,11 +5,10 @@
 
 use std::time::Duration;
 
-use super::client::AgentTask;
 use crate::clock::cpu_demand;
 
 /// Faster answers do not count as thinking.
-const THINKS: Duration = Duration::from_millis(10);
+pub(super) const THINKS: Duration = Duration::from_millis(10);
 /// Minimum share of the time of its answers for which such a process has or wants a core.
 const SHARE: f64 = 0.5;
 
@@ -28,42 +27,6 @@ impl CpuLoad {
         let before = std::mem::replace(&mut self.0, cpu_demand(processes));
         let used = self.0.saturating_sub(before);
         took >= THINKS && used.as_secs_f64() >= SHARE * took.as_secs_f64()
-    }
-}
-
-impl AgentTask {
-    /// True if the number of games depends on whether the agent thinks on the CPU.
-    fn needs_load(&self) -> bool {
-        self.setup.own_cores.is_none() && self.setup.games_by_cores.is_some()
-    }
-
-    /// Starts to measure a new process.
-    pub(super) fn start_load(&mut self) {
-        let needs_load = self.needs_load();
-        let connection = self.connection.as_mut().filter(|_| needs_load);
-        self.load = connection.map(|it| CpuLoad::start(&it.processes()));
-    }
-
-    /// Finds out whether the agent thinks on the CPU, about one question after the other.
-    pub(super) fn measure_load(&mut self, decisions: usize, took: Duration) {
-        let needs_load = self.needs_load();
-        let Some(connection) = self.connection.as_mut().filter(|_| needs_load) else {
-            return;
-        };
-        let each = took / u32::try_from(decisions.max(1)).unwrap_or(u32::MAX);
-        if each < THINKS {
-            self.load = None;
-            self.client.is_thinking.set(Some(false));
-            return;
-        }
-        let processes = connection.processes();
-        let Some(load) = &mut self.load else {
-            self.load = Some(CpuLoad::start(&processes));
-            return;
-        };
-        let is_serial = connection.single || self.client.window.borrow().is_serial();
-        let is_thinking = load.is_thinking(&processes, took) && is_serial;
-        self.client.is_thinking.set(Some(is_thinking));
     }
 }
 

@@ -4,7 +4,11 @@
 //! and time budget, so a batch of one decision without a batch number is a request for a single
 //! decision.
 
-use std::{collections::VecDeque, mem, time::Instant};
+use std::{
+    collections::VecDeque,
+    mem,
+    time::{Duration, Instant},
+};
 
 use arena_engine::{AnyMatch, Question};
 use arena_wire::v1;
@@ -12,6 +16,7 @@ use prost::{
     bytes::{BufMut, Bytes},
     encoding::{self, WireType},
 };
+use tonic::Status;
 
 use super::Token;
 use crate::clock::Allowance;
@@ -333,6 +338,17 @@ pub(crate) fn context(setup: &v1::TournamentSetup, agent: &v1::AgentSetup) -> v1
         bot_options: agent.options.clone(),
         nodes: setup.play.as_ref().map_or(0, |play| play.nodes),
     }
+}
+
+/// Why the worker no longer waits for a batch.
+#[derive(Debug)]
+pub(super) enum BatchFailure {
+    /// The agent has no `ChooseMoves`.
+    Single,
+    /// The call failed, or its answer was invalid.
+    Failed(Status),
+    /// There was no answer within this time.
+    Late(Duration),
 }
 
 #[cfg(test)]

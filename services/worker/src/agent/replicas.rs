@@ -8,7 +8,6 @@ use std::{
 
 use tokio::sync::Notify;
 
-use super::client::AgentClient;
 use crate::supervise::Output;
 
 /// Minimum time between the starts of two replicas.
@@ -115,11 +114,6 @@ impl Replicas {
             replica.wake.notify_one();
         }
     }
-}
-
-/// Waits until questions were added for a replica.
-pub(super) async fn woken(client: &AgentClient, replica: usize) {
-    client.replicas.get(replica).woken().await;
 }
 
 #[cfg(test)]

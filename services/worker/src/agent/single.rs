@@ -15,10 +15,13 @@ use tokio::{
 use tonic::{Code, Status};
 
 use super::{
-    Chosen, Event, Token, batches::BatchFailure, client::AgentTask, codec, connection::may_be_dead,
-    question::Single, replicas::woken,
+    Chosen, Event, Token,
+    client::AgentTask,
+    codec,
+    connection::may_be_dead,
+    question::{BatchFailure, Single},
 };
-use crate::record::whole_micros;
+use crate::clock::whole_micros;
 
 /// Maximum questions in flight. The worker enforces this limit itself, because a client can exceed
 /// a server's limit before the server announces it.
@@ -139,7 +142,7 @@ impl AgentTask {
             let (due, limit) = all.fold((progress + limit, limit), Ord::min);
             let first = tokio::select! {
                 answer = calls.join_next() => answer,
-                () = woken(&self.client, self.replica) => continue,
+                () = self.client.woken(self.replica) => continue,
                 () = time::sleep_until(due.into()) => break BatchFailure::Late(limit),
             };
             progress = Instant::now();

@@ -9,14 +9,15 @@ use slab::Slab;
 use super::{
     adjudicate::Scores,
     agents::{Asked, SeatedAgents, TournamentAgents},
+    leased::LeasedGames,
     outputs::GameOutputs,
-    shared::LeasedGames,
 };
 use crate::{
     agent::{Chosen, FaultReport, Token, question::History},
+    clock::micros,
     clock::{Clocks, Spent},
     native::PlyCounter,
-    record::{self, Answered, Known, Timed, micros, void_report},
+    record::{self, Answered, Known, Timed, void_report},
 };
 
 /// A game in play.

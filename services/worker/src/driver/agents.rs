@@ -15,7 +15,7 @@ use tokio::{
     task::{self, JoinError},
 };
 
-use super::{shared::SharedTournament, sticky::StickyClients};
+use super::{leased::SharedTournament, sticky::StickyClients};
 
 use crate::{
     agent::{

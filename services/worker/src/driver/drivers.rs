@@ -20,7 +20,8 @@ use tokio::{
 use super::{
     CLOSE, Command, Done, Driver, Over, Update,
     lease::Lease,
-    shared::{DRIVERS_MAX, GivenUp, LeasedGames, Shared, SharedTournament},
+    leased::{GivenUp, LeasedGames, SharedTournament},
+    shared::{DRIVERS_MAX, Shared},
 };
 use crate::{
     context::{SetupError, TournamentContext},

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use tokio::time::Instant;
 
-use super::shared::LeasedGames;
+use super::leased::LeasedGames;
 
 /// Maximum time without progress, in addition to the time for a move, for which a lease is kept
 /// alive. After that, the coordinator waits as long as agents may take.

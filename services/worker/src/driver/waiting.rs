@@ -5,7 +5,7 @@ use std::{collections::VecDeque, sync::Arc};
 
 use arena_wire::v1;
 
-use super::shared::{LeasedGames, SharedTournament};
+use super::leased::{LeasedGames, SharedTournament};
 
 /// Maximum games of a tournament searched for one whose agents have time.
 const LOOK: usize = 256;

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use arena_wire::v1;
-use serde::Deserialize;
+use serde::{Deserialize, de::DeserializeOwned};
 
 /// The version that this worker speaks.
 pub(super) const PROTOCOL: u32 = 1;
 
 /// Reads a `hello`.
 pub(super) fn read(line: &[u8]) -> Result<v1::DescribeResponse, String> {
-    let hello: Hello = super::messages::fields(line)?;
+    let hello: Hello = fields(line)?;
     if !(1..=PROTOCOL).contains(&hello.protocol) {
         let version = hello.protocol;
         return Err(format!(
@@ -176,4 +176,16 @@ impl From<BotOption> for v1::BotOption {
             uses_seed: option.uses_seed,
         }
     }
+}
+
+/// Reads the fields of a message. An error has the name of the field.
+pub(super) fn fields<T: DeserializeOwned>(line: &[u8]) -> Result<T, String> {
+    serde_json::from_slice(line).map_err(|error| {
+        // Read again, since a path costs time.
+        let mut again = serde_json::Deserializer::from_slice(line);
+        match serde_path_to_error::deserialize::<_, T>(&mut again) {
+            Err(error) => error.to_string(),
+            Ok(_) => error.to_string(),
+        }
+    })
 }

@@ -3,13 +3,10 @@
 use std::{borrow::Cow, collections::BTreeMap};
 
 use arena_wire::{json::Position, v1};
-use serde::{
-    Deserialize, Deserializer, Serialize,
-    de::{DeserializeOwned, Error},
-};
+use serde::{Deserialize, Deserializer, Serialize, de::Error};
 use serde_json::{Value, json};
 
-use super::hello;
+use super::hello::{self, fields};
 
 /// A message to an agent.
 #[derive(Debug, Serialize)]
@@ -305,18 +302,6 @@ impl Line {
             }
         }
     }
-}
-
-/// Reads the fields of a message. An error has the name of the field.
-pub(super) fn fields<T: DeserializeOwned>(line: &[u8]) -> Result<T, String> {
-    serde_json::from_slice(line).map_err(|error| {
-        // Read again, since a path costs time.
-        let mut again = serde_json::Deserializer::from_slice(line);
-        match serde_path_to_error::deserialize::<_, T>(&mut again) {
-            Err(error) => error.to_string(),
-            Ok(_) => error.to_string(),
-        }
-    })
 }
 
 /// True if the line begins as a message that an agent can send.

@@ -23,9 +23,10 @@ use super::{
 use crate::{
     agent::{Answer, DecisionResult, FaultReport},
     clock::Clocks,
+    clock::micros,
     context::TournamentContext,
     meter::Meter,
-    record::{self, Answered, Known, Timed, micros, unplayed},
+    record::{self, Answered, Known, Timed, unplayed},
     rules,
 };
 

@@ -17,7 +17,7 @@ use super::{
     cache::{Cache, Key, key},
     known::{Known, NO_POSITION, interned},
     messages::{Answer, Ask, Next, NodeMessage},
-    pending::{Pending, Queue},
+    pending::{Place, Queue},
     question,
 };
 use crate::lock;
@@ -39,14 +39,6 @@ struct Inner {
     service: Arc<dyn RulesService>,
     initial: OnceLock<Place>,
     cache: Mutex<Cache>,
-}
-
-/// A node, or the reason why there is none.
-#[derive(Clone, Debug)]
-pub(super) enum Place {
-    Known(Arc<Known>),
-    Failed(RulesFailure),
-    Pending(Arc<Pending>),
 }
 
 /// A position, and how the game reached it.

@@ -4,7 +4,6 @@
 //! and decodes the messages itself.
 
 use std::{
-    fs::File,
     sync::mpsc::{self, RecvTimeoutError},
     time::{Duration, Instant},
 };
@@ -19,13 +18,13 @@ use tonic::{
 };
 
 use super::{
+    failure::{MESSAGE_BYTES_MAX, ProcessError, has_ended},
     messages::{Reply, Request},
-    process::{MESSAGE_BYTES_MAX, ProcessError, has_ended},
     protobuf,
 };
 use crate::{
     agent::{connection, is_garbled},
-    supervise::{Guarded, serving},
+    supervise::{Guarded, RawSocket, serving},
 };
 
 /// Interval at which a process that starts is looked at, and between its health checks.
@@ -34,14 +33,6 @@ const POLL: Duration = Duration::from_millis(5);
 const HEALTH_TIMEOUT: Duration = Duration::from_secs(2);
 /// Maximum time for the end of a process to be reported after its connection broke.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(2);
-
-/// Where a process listens, and the worker's end of its standard input.
-#[derive(Debug)]
-pub(crate) struct RawSocket {
-    pub(crate) url: String,
-    /// Open until the process is ready: its guard waits for a writer.
-    pub(crate) input: File,
-}
 
 /// The connection to a process.
 pub(super) struct GrpcLink {

@@ -31,9 +31,10 @@ use tokio::{
 
 use super::{
     OpenGame, PackageGame, RulesCause, RulesFailure, RulesService,
+    failure::ProcessError,
     messages::{Answer, Ask},
     output::{end_of, place_of, with_last_line},
-    process::{ProcessError, RulesProcess},
+    process::RulesProcess,
     question::{excuse, excuse_error},
 };
 use crate::{

@@ -3,53 +3,23 @@
 use std::{
     fs::File,
     io::{self, ErrorKind, Read, Write},
-    os::{fd::AsFd, unix::fs::OpenOptionsExt},
-    path::Path,
+    os::fd::AsFd,
     time::{Duration, Instant},
 };
 
 use arena_model::rules::RULES_PROTOCOL;
-use arena_sandbox::{STDIN, STDOUT};
-use nix::{
-    fcntl::OFlag,
-    poll::{PollFd, PollFlags, PollTimeout, poll},
-    sys::stat::Mode,
-    unistd::mkfifo,
-};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use serde::Deserialize;
 
 use super::{
+    failure::{MESSAGE_BYTES_MAX, ProcessError, has_ended},
     messages::{Reply, Request, Response},
     output::wrong_field,
-    process::{MESSAGE_BYTES_MAX, ProcessError, has_ended},
 };
-use crate::supervise::Guarded;
+use crate::supervise::{Guarded, RawPipes};
 
 /// Maximum bytes of output that is no message.
 const LOG_BYTES_MAX: usize = 16 << 20;
-
-/// The worker's ends of the pipes to a process.
-#[derive(Debug)]
-pub(crate) struct RawPipes {
-    input: File,
-    output: File,
-}
-
-impl RawPipes {
-    /// Creates the pipes in a folder.
-    pub(crate) fn create(folder: &Path) -> io::Result<Self> {
-        let [input, output] = [STDIN, STDOUT].map(|name| folder.join(name));
-        for path in [&input, &output] {
-            mkfifo(path, Mode::S_IRUSR | Mode::S_IWUSR)?;
-        }
-        let mut options = File::options();
-        options.read(true).custom_flags(OFlag::O_NONBLOCK.bits());
-        let output = options.open(&output)?;
-        // Also open for reading: else it could not be opened before the process does.
-        let input = options.write(true).open(&input)?;
-        Ok(Self { input, output })
-    }
-}
 
 /// The pipes to a process, and what was read of them.
 pub(super) struct LineLink {

@@ -6,8 +6,16 @@ use std::{
     sync::{Arc, Mutex, OnceLock},
 };
 
-use super::{cache::Key, game::Place, known::Known};
+use super::{RulesFailure, cache::Key, known::Known};
 use crate::lock;
+
+/// A node, or the reason why there is none.
+#[derive(Clone, Debug)]
+pub(super) enum Place {
+    Known(Arc<Known>),
+    Failed(RulesFailure),
+    Pending(Arc<Pending>),
+}
 
 /// A question for the node after an event.
 #[derive(Debug)]

@@ -14,12 +14,13 @@ use tokio::runtime::Handle;
 
 use super::{
     OpenGame,
-    grpc::{GrpcLink, RawSocket},
-    lines::{LineLink, RawPipes},
+    failure::{ProcessError, exit_of},
+    grpc::GrpcLink,
+    lines::LineLink,
     loaded,
     messages::{Answer, Ask, NodeMessage, Reply, Request},
 };
-use crate::supervise::{Exit, Guarded};
+use crate::supervise::{Exit, Guarded, RawLink};
 
 /// Maximum time of an answer. A lease has a deadline of 10 s.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(4);
@@ -27,53 +28,11 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(4);
 const MESSAGE_TIMEOUT: Duration = Duration::from_secs(2);
 /// Maximum time for output to arrive that was printed before an error was answered.
 const OUTPUT_TIMEOUT: Duration = Duration::from_millis(300);
-/// Maximum bytes of a message of a process.
-pub(super) const MESSAGE_BYTES_MAX: usize = 4 << 20;
-
-/// How a process was started, by the protocol that it speaks.
-#[derive(Debug)]
-pub(crate) enum RawLink {
-    Lines(RawPipes),
-    Grpc(RawSocket),
-}
 
 /// How questions reach a process.
 enum Link {
     Lines(LineLink),
     Grpc(GrpcLink),
-}
-
-/// Why a process did not answer.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum ProcessError {
-    /// It ended, or closed its standard output.
-    #[error("the process closed its standard output")]
-    Closed,
-    /// It never became ready.
-    #[error("it did not answer SERVING to a health check in time: {0}")]
-    NotReady(String),
-    /// The connection to it broke, and it has not ended.
-    #[error("the connection failed: {0}")]
-    Lost(String),
-    /// It took too long.
-    #[error("it did not answer in time")]
-    Late,
-    /// Its answer is not what the protocol says.
-    #[error("an answer does not follow the protocol: {0}")]
-    Garbled(String),
-    /// It answered with an error.
-    #[error("the rules report an error: {0}")]
-    Reported(String),
-    /// The pipes of its lines failed.
-    #[error("the pipe failed: {0}")]
-    Io(#[from] io::Error),
-}
-
-impl ProcessError {
-    /// True if the process is no more.
-    pub(super) fn is_end(&self) -> bool {
-        matches!(self, Self::Closed | Self::Lost(_) | Self::Io(_))
-    }
 }
 
 /// A process that answers for the rules.
@@ -214,15 +173,6 @@ impl RulesProcess {
             Link::Grpc(link) => link.ask(request, &self.guarded, deadline),
         }
     }
-}
-
-/// True if a process has ended.
-pub(super) fn has_ended(guarded: &Guarded) -> bool {
-    exit_of(guarded).is_some()
-}
-
-fn exit_of(guarded: &Guarded) -> Option<Exit> {
-    guarded.flood().or_else(|| guarded.exit())
 }
 
 fn garbled(problem: &str) -> ProcessError {

@@ -1,43 +1,12 @@
 //! The rulesets that a worker plays: those of this program, and packages.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::collections::BTreeMap;
 
 use arena_model::{
     engine::MAX_SEATS,
     rules::{Information, PACKAGE_SEARCH_VERSION, RULES_PROTOCOL, WIDE_IDS_VERSION},
     spec::ADJUDICATION_VERSION,
 };
-use arena_wire::v1;
-
-use super::fleet::Fleet;
-use crate::{
-    context::SetupError,
-    rules::{RulesService, RulesSource},
-};
-
-impl Fleet {
-    /// What answers for the rules of a tournament, if they are a package.
-    pub(super) fn rules(
-        &self,
-        setup: &v1::TournamentSetup,
-    ) -> Result<Option<Arc<dyn RulesService>>, SetupError> {
-        let Some(rules) = &setup.rules else {
-            return Ok(None);
-        };
-        let Some(package) = &rules.package else {
-            return Ok(None);
-        };
-        let failed = |problem: String| SetupError::Package {
-            ruleset: setup.ruleset.clone(),
-            problem,
-        };
-        let program = self.packages.get(&package.sha256).cloned();
-        let program = program.ok_or_else(|| failed("its package was not fetched".to_owned()))?;
-        let source = RulesSource::of_rules(program, package, rules);
-        let host = self.drivers.rules_host(&setup.ruleset, source);
-        Ok(Some(host.map_err(|error| failed(error.to_string()))?))
-    }
-}
 
 /// The rulesets as a request to join names them.
 pub(super) fn rulesets() -> BTreeMap<String, u32> {

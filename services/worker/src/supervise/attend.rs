@@ -19,11 +19,14 @@ use tokio::{
     time,
 };
 
-use super::{Exit, Output, process::MARK};
+use super::{Exit, Output};
 use crate::{
     guard::{Report, STARTS, tree},
     lines::{Lines, pipes::Stdout},
 };
+
+/// A variable that marks everything that an agent starts: its folder.
+pub(super) const MARK: &str = "ARENA_DIR";
 
 /// Time for a guard to end everything before it is killed itself.
 const END_TIMEOUT: Duration = Duration::from_secs(8);

@@ -25,7 +25,8 @@ use tokio::{
 
 use super::{
     Exit, Launch, Listen, Output, StartError, Supervisor,
-    attend::{Written, attend},
+    attend::{MARK, Written, attend},
+    raw_link::{RawLink, RawPipes, RawSocket},
     ready::{StartTime, ready},
     sandbox::{Folders, plan_args},
 };
@@ -38,11 +39,8 @@ use crate::{
     },
     machine::on_cores,
     package::{self, Manifest, PackageError, Protocol},
-    rules::{RawLink, RawPipes, RawSocket},
 };
 
-/// A variable that marks everything that an agent starts: its folder.
-pub(super) const MARK: &str = "ARENA_DIR";
 /// Maximum length of the path of a Unix socket.
 pub(crate) const SOCKET_PATH_BYTES: usize = 107;
 /// Name of the socket below an agent's folder; six letters are appended.
