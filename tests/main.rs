@@ -19,6 +19,7 @@ mod boards;
 mod books;
 /// Each step of `arena agent check` fails agents that break its promise.
 mod check_steps;
+mod circles;
 /// Users find games, tournaments and tables by their properties.
 mod commands;
 /// Crowds of connections leave files for the store, and room for the coordinator's user.
