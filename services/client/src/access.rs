@@ -29,8 +29,8 @@ const MESSAGE_BYTES_MAX: usize = 64 << 20;
 /// The flags that name a place.
 #[derive(Args)]
 struct AccessFlags {
-    /// URL of a running coordinator. Of several that share a database, separated by commas:
-    /// the one that answers
+    /// URL of a running coordinator, or a comma-separated list of coordinators that share a
+    /// database; the one that answers is used
     ///
     /// Without --coordinator and --data, ARENA_COORDINATOR is used.
     #[arg(long, value_name = "URL", conflicts_with = "data")]
@@ -56,7 +56,7 @@ pub struct CredentialFlags {
     #[arg(long, env = "ARENA_TOKEN_FILE", value_name = "FILE")]
     token_file: Option<PathBuf>,
 
-    /// Certificate of the authority that signed the coordinator's, for https
+    /// CA certificate that signed the coordinator's certificate (https only)
     #[arg(long, env = "ARENA_TLS_CA", value_name = "FILE")]
     tls_ca: Option<PathBuf>,
 

@@ -22,11 +22,11 @@ pub(crate) struct TimeControl {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Limit {
-    /// A move must not hang.
+    /// A move has a timeout, and its time counts for nothing else.
     Timeout(Duration),
-    /// Each move has the same time.
+    /// Each move of a seat has this time.
     Move(Duration),
-    /// Each seat has a clock.
+    /// Each seat has a clock for all its moves.
     Clock(Clock),
 }
 
@@ -54,7 +54,7 @@ impl TimeControl {
         Self { limit, margin }
     }
 
-    /// True if the time of each move counts.
+    /// True if agents play under a clock or a time for each move, and not only under a timeout.
     pub(crate) fn is_timed(&self) -> bool {
         !matches!(self.limit, Limit::Timeout(_))
     }
@@ -114,9 +114,9 @@ impl TimeControl {
 /// How long an answer may take.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Allowance {
-    /// What the agent is shown.
+    /// The time that the agent is shown.
     pub(crate) budget: Duration,
-    /// Time by which it may be late.
+    /// The additional time for which a late answer is no fault.
     pub(crate) margin: Duration,
 }
 
@@ -126,17 +126,17 @@ impl Allowance {
     }
 }
 
-/// Time of an answer.
+/// The time that an agent took for an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Spent {
     /// From the question to the answer.
     pub(crate) took: Duration,
-    /// Part of it in which the agent or the worker was ready to run but had no core.
+    /// The part of this time in which the agent or the worker was ready to run but had no core.
     pub(crate) queued: Duration,
 }
 
 impl Spent {
-    /// The time that counts.
+    /// The time that is subtracted from the agent's clock.
     pub(crate) fn charged(self) -> Duration {
         self.took.saturating_sub(self.queued)
     }
@@ -159,7 +159,7 @@ pub(crate) struct Clocks {
 #[derive(Clone, Copy, Debug)]
 struct SeatClock {
     left: Duration,
-    /// Moves so far.
+    /// Number of moves so far.
     moves: u32,
 }
 
@@ -168,7 +168,7 @@ impl Clocks {
         self.seats[usize::from(seat)].left
     }
 
-    /// What a seat is shown.
+    /// The clock as the agent of a seat sees it.
     pub(crate) fn show(&self, seat: u8) -> v1::Clock {
         let SeatClock { left, moves } = self.seats[usize::from(seat)];
         v1::Clock {
@@ -181,7 +181,8 @@ impl Clocks {
         }
     }
 
-    /// Subtracts the time of a move, and adds what comes after it.
+    /// Subtracts the time of a move from the seat's clock. Adds the increment, and after each control the time
+    /// of the next one.
     pub(crate) fn press(&mut self, seat: u8, spent: Spent) {
         let clock = self.clock;
         let seat = &mut self.seats[usize::from(seat)];

@@ -1,9 +1,9 @@
-//! Many games at once, each a state machine that waits while its agent is asked.
+//! Plays many games at once. Each game is a state machine that waits while its agent is asked.
 //!
-//! [`Drivers`] is what the rest of the worker sees: leases in, results out. The games are played
-//! by one or more [`Driver`]s, each a task with agents, queues and connections of its own, which
-//! take games from common queues. Tasks of agents and the pool answer a driver through one
-//! channel. Questions that arise while answers are handled are sent together afterwards.
+//! The rest of the worker gives leases to [`Drivers`] and gets results from it. One or more
+//! [`Driver`]s play the games. Each is a task with its own agents, queues and connections, and takes
+//! games from common queues. The tasks of agents and the pool answer a driver through one channel. A
+//! driver first handles all answers that are there, then sends the new questions together.
 
 mod active;
 mod adjudicate;
@@ -51,11 +51,11 @@ use leased::{LeasedGames, SharedTournament};
 use shared::Shared;
 use waiting::Waiting;
 
-/// Maximum answers handled before questions are sent.
+/// Maximum number of answers that a driver handles before it sends questions.
 const EVENTS_MAX: usize = 64;
-/// Maximum time for agents to end.
+/// Maximum time that closing waits for agents to end.
 const CLOSE: Duration = Duration::from_secs(8);
-/// Maximum games of built-in agents passed to the pool at once.
+/// Maximum number of games of built-in agents that are passed to the pool together.
 const POOLED: usize = 64;
 
 /// A finished game.
@@ -65,24 +65,24 @@ pub(crate) struct Done {
     pub(crate) report: v1::GameReport,
 }
 
-/// What a driver has to do.
+/// A command to a driver.
 #[derive(Clone, Debug)]
 enum Command {
-    /// Games may start.
+    /// Start games that wait.
     Start,
     /// Drop the games of a lease.
     EndLease(u64),
     /// End the agents of a tournament.
     Forget(u64),
-    /// Write down the progress of open questions.
+    /// Record the progress of open questions.
     Look,
     /// End all agents.
     Close,
 }
 
-/// What the drivers report.
+/// A message of a driver.
 enum Update {
-    /// Games of leases that are over, and the results of most of them.
+    /// Games are over. Those that were not dropped have results.
     Over(Vec<Over>),
     /// A defect of Arena: a driver has ended.
     Panicked(Box<dyn Any + Send>),
@@ -97,7 +97,7 @@ struct Over {
 
 /// Plays games on one thread.
 struct Driver {
-    /// Its number.
+    /// The number of this driver.
     index: usize,
     shared: Arc<Shared>,
     environment: Rc<Environment>,
@@ -111,9 +111,9 @@ struct Driver {
     over: Vec<Over>,
     /// Games that wait for their rules.
     waiting: Vec<Token>,
-    /// The leases of its games at the last look.
+    /// The leases whose progress was last recorded.
     looked: Vec<Arc<LeasedGames>>,
-    /// True if its thread uses only the worker's own cores.
+    /// True if the thread of this driver runs on the worker's own cores only.
     is_confined: bool,
 }
 
@@ -180,7 +180,7 @@ impl Driver {
         }
     }
 
-    /// Handles this answer and those that are there, and sends questions.
+    /// Handles this answer and those that have arrived since, then sends questions.
     fn handle_all(&mut self, event: Event) {
         self.handle(event);
         for _ in 0..EVENTS_MAX {
@@ -235,9 +235,9 @@ impl Driver {
         self.environment.metrics.games_in_flight.set(games);
     }
 
-    /// Takes a game that may start. Games of built-in agents may if the worker has a place, or if
-    /// their tournament has less than its share: slow games of others must not take all places. Games
-    /// with an agent that never answered here may if there is a place for `untried` agents.
+    /// Takes a waiting game that may start. If all places of the worker are taken, a game of built-in agents
+    /// may still start if its tournament has less than its share of the places: slow games of others must not
+    /// keep them all. A game with an agent that never answered here needs `untried`.
     fn take(&mut self, untried: bool) -> Option<Waiting> {
         let shared = self.shared.clone();
         let mut queues = shared.waiting();
@@ -436,7 +436,7 @@ impl Driver {
         self.settle(lease, 1, vec![report]);
     }
 
-    /// This many games of a lease are over.
+    /// Records that so many games of a lease are over.
     fn settle(&mut self, lease: u64, games: usize, reports: Vec<v1::GameReport>) {
         self.shared.count_ended(games);
         match self.over.last_mut().filter(|over| over.lease == lease) {
@@ -470,7 +470,7 @@ impl Driver {
         }
     }
 
-    /// Writes down the progress of open questions, by lease.
+    /// Records the progress of open questions, by lease.
     fn look(&mut self) {
         let mut attended: BTreeMap<u64, (Arc<LeasedGames>, Option<u64>)> = BTreeMap::new();
         for active in self.games.iter() {
@@ -491,8 +491,8 @@ impl Driver {
     }
 }
 
-/// Maximum games of a tournament that a driver plays at once, if this many wait: its share of all
-/// games, so that no driver is without games while another one has many.
+/// Maximum number of games of a tournament that one driver plays at once, if `waiting` games wait. All
+/// drivers of the tournament get equal shares, so that no driver is idle while another has many games.
 fn share(tournament: &SharedTournament, waiting: usize, capacity: usize) -> usize {
     let drivers = tournament.active_count().max(1);
     let games = waiting + tournament.playing();

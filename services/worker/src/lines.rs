@@ -349,7 +349,7 @@ impl Conversation {
 }
 
 impl Sink {
-    /// Passes on a last result. Nobody may wait for it any more.
+    /// Passes on a last result, for which no caller may wait any more.
     fn finish(self, result: Result<Bytes, Status>) {
         match self {
             Self::Alone(sink) => drop(sink.send(result)),

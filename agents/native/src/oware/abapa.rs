@@ -32,28 +32,30 @@ impl Features for Abapa {
 
     #[inline]
     fn features(&self, core: &Core, agent: usize) -> [f64; 12] {
-        let user = 1 - agent;
-        let [user_twos, user_threes] = captures(self, core, user);
+        // The paper calls the opponent the user.
+        let opponent = 1 - agent;
+        let [opponent_twos, opponent_threes] = captures(self, core, opponent);
         let [agent_twos, agent_threes] = captures(self, core, agent);
-        let (users, agents) = (core.row(user), core.row(agent));
+        let (opponents, agents) = (core.row(opponent), core.row(agent));
         [
-            user_twos,
-            user_threes,
+            opponent_twos,
+            opponent_threes,
             agent_twos,
             agent_threes,
-            reaching(users),
+            reaching(opponents),
             reaching(agents),
-            count(users, |seeds| seeds > LARGE),
+            count(opponents, |seeds| seeds > LARGE),
             count(agents, |seeds| seeds > LARGE),
-            f64::from(core.score[user]),
+            f64::from(core.score[opponent]),
             f64::from(core.score[agent]),
-            count(users, |seeds| seeds == 0),
+            count(opponents, |seeds| seeds == 0),
             count(agents, |seeds| seeds == 0),
         ]
     }
 }
 
-/// Number of a side's moves that capture, by the seeds in their last pit: two, or three.
+/// How many moves of a side capture: first those whose last pit then has two seeds, then those whose
+/// last pit has three.
 #[inline]
 fn captures(game: &Abapa, core: &Core, side: usize) -> [f64; 2] {
     let mut found = [0_u8; 2];
@@ -87,7 +89,7 @@ fn captures(game: &Abapa, core: &Core, side: usize) -> [f64; 2] {
     found.map(f64::from)
 }
 
-/// Number of pits with enough seeds to reach the other row.
+/// Number of pits of a row with enough seeds to reach the other row.
 #[inline]
 fn reaching(row: &[u8]) -> f64 {
     let reaches = row

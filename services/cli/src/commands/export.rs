@@ -88,7 +88,7 @@ pub(crate) struct ExportArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     generation: Option<u32>,
 
-    /// Leave formulas in csv as they are; else such a cell begins with an apostrophe
+    /// Do not protect csv cells that look like formulas with an apostrophe
     #[arg(long)]
     raw: bool,
 

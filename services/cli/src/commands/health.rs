@@ -37,7 +37,7 @@ pub(crate) struct HealthArgs {
     #[arg(long, value_name = "SECONDS", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=60))]
     timeout: u64,
 
-    /// Certificate of the authority that signed the service's, for https
+    /// CA certificate that signed the service's certificate (https only)
     #[arg(long, env = "ARENA_TLS_CA", value_name = "FILE")]
     tls_ca: Option<PathBuf>,
 }

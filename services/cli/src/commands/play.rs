@@ -29,11 +29,11 @@ use crate::{
 #[command(after_help = "\
 A seat is the name of a registered or built-in agent, or a variant:
 NAME=BOT(KEY=VALUE,…). The seat \"human\" is asked on this terminal, with Tab to complete a
-move, and without a time limit unless one is given; the board is shown on stderr. A
-fault of an agent ends or continues the game as --on-fault says; it is printed, and is
-not a failure of the command. An agent's random draws depend on its name: to reproduce a game
-of a tournament, use the names of the tournament. The moves are then the same. The
-hash differs, because a record contains the id of its tournament.
+move, and without a time limit unless one is given; the board is shown on stderr. After a
+fault of an agent, the game ends or continues as --on-fault says; the fault is printed;
+the exit code stays 0. An agent's random draws depend on its name: to reproduce a game of
+a tournament, use the names of the tournament. The moves are then the same. The hash
+differs, because a record contains the id of its tournament.
 
 Examples:
   arena play --ruleset cowry --seed 0x5eed --seats random,aggressive --watch

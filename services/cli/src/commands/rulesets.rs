@@ -29,7 +29,7 @@ Examples:
   arena rulesets                 list all rulesets
   arena rulesets cowry           show the options and presets of one ruleset
   arena rulesets my-game --data DIR
-                                 the same of a registered package
+                                 show the options of a registered package
   arena rulesets show cowry      print the page of one ruleset: its rules and an example game
   arena rulesets check cowry     play random games and check what the rules promise
   arena rulesets new --lang python my-game

@@ -37,6 +37,11 @@ games fixed in advance (…_low, …_high). In adaptive formats (ladder, swiss, 
 sprt), results decide which games are played or when the tournament ends. For these
 formats, the table shows anytime-valid intervals (…_anytime_low, …_anytime_high).
 --wide and json show both.
+The line \"paired seats\" shows the pairing efficiency: how much paired seats reduce the
+variance of scores, compared with as many unpaired games, and how many more unpaired
+games would give the same precision. superiority in the pairs of json and csv is the
+likelihood of superiority (LOS): the probability that the true head-to-head score of the
+first agent is above one half.
 points in json and csv are sums of game scores from 0 to 1. A finished Swiss
 tournament also has swiss_points (1 for each opponent beaten, byes included), buchholz
 (byes excluded) and byes, which decide the places; --rounds shows swiss_points.
@@ -72,7 +77,7 @@ pub(crate) struct StandingsArgs {
     #[arg(long)]
     wide: bool,
 
-    /// Leave formulas in csv as they are; else such a cell begins with an apostrophe
+    /// Do not protect csv cells that look like formulas with an apostrophe
     #[arg(long)]
     raw: bool,
 

@@ -102,13 +102,13 @@ pub(crate) struct VerifyArgs {
     )]
     store: Option<String>,
 
-    /// Rebuild the database from everything that can be read. Arena lists lost games and
-    /// plays them again
+    /// Rebuild the database from all readable data, and list lost games; the coordinator plays
+    /// them again at its next start
     #[arg(long)]
     repair: bool,
 
-    /// Check a running coordinator, from a backup that is taken for it. Needs room for two
-    /// copies in the temporary folder (TMPDIR)
+    /// Back up a running coordinator and check the backup; needs free space for two copies in
+    /// TMPDIR
     #[arg(long, conflicts_with_all = ["repair", "store"])]
     online: bool,
 

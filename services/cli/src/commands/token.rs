@@ -105,7 +105,7 @@ pub(crate) struct CreateArgs {
     #[arg(long, value_name = "FILE")]
     write: Option<PathBuf>,
 
-    /// Print the token and what is known of it as JSON
+    /// Print the token and its properties as JSON
     #[arg(long, conflicts_with = "write")]
     json: bool,
 

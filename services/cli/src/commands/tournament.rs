@@ -30,7 +30,7 @@ use crate::{
     workers,
 };
 
-/// Plan, start, list, watch, pause, cancel, archive and remove tournaments
+/// Plan, start, list, watch, pause, resume, retry, cancel, archive and remove tournaments
 #[derive(Debug, Subcommand)]
 pub(crate) enum TournamentCommand {
     /// Estimate games, duration and precision of a tournament
@@ -65,8 +65,8 @@ Examples:
     /// Follow a tournament to its end, then show its standings
     #[command(after_help = "\
 The exit code is 0 if the tournament finished, 1 if it was cancelled or if it paused
-itself, and 3 if an expectation of its spec fails or if records are disputed or refuted
-(`arena audit list`). If a user paused the tournament, the command waits until it resumes.
+itself, and 3 if an expectation of its spec fails or if its standings are not sound or not
+final (`arena audit list`). If a user paused the tournament, the command waits until it resumes.
 On a terminal, progress is drawn in place. Without a terminal, or with NO_COLOR or
 TERM=dumb, progress is printed line by line.
 
@@ -77,14 +77,21 @@ Examples:
     Pause(OneArgs),
     /// Resume a paused tournament
     Resume(OneArgs),
-    /// Play games again that an agent lost without an answer, or whose record is refuted
+    /// Replay games that an agent lost without an answer, and games with untrusted results
     #[command(after_help = "\
-Plays exactly those games again in which an agent failed to start, crashed or could
-not be reached before its first answer, and those whose record a third worker refuted
-or that only a worker in quarantine played. In swiss, knockout, ladder and sprt, later
-games that depend on these results are played again, too. The tournament must be
-paused or finished. The result is a new generation; `standings` and `export` show
-the previous generation with --generation.
+Replays exactly these games:
+  - An agent failed to start, crashed or could not be reached before its first answer.
+  - A third play refuted the record, or the record is disputed.
+  - The game has a crash, timeout or failed start that workers of another owner do not
+    confirm.
+  - A worker in a dispute or in quarantine played the game, or, if there are several
+    owners, another worker of an owner in quarantine; and no other worker confirmed it
+    (with several owners: no worker of another owner).
+  - In swiss, knockout, ladder and sprt: later games that depend on these results.
+
+The tournament must be paused or finished. All other games are kept. The result is a
+new generation; `standings` and `export` show the previous generation with
+--generation.
 
 Examples:
   arena tournament retry cowry-3f9a0c1b22")]

@@ -33,8 +33,8 @@ Examples:
   arena worker --coordinator http://10.0.0.1:7600 --sandbox strict --agent-path /opt/venv
   arena worker --coordinator http://10.0.0.1:7600 --lifetime 8h --drain 5m --idle-exit 10m")]
 pub(crate) struct WorkerArgs {
-    /// URL of the coordinator. Of several that share a database, separated by commas: the one
-    /// that answers
+    /// URL of the coordinator, or a comma-separated list of coordinators that share a database;
+    /// the one that answers is used
     #[arg(
         long,
         env = "ARENA_COORDINATOR",
@@ -123,10 +123,10 @@ pub(crate) struct WorkerArgs {
     #[arg(long, env = "ARENA_WORKER_IDLE_EXIT", value_name = "DURATION", value_parser = humantime::parse_duration)]
     idle_exit: Option<Duration>,
 
-    /// End at most this time after the start, such as 8h, with the time of --drain
+    /// End within this time after the start, including --drain, such as 8h
     ///
-    /// For machines with a limited time. The worker takes no more games when only the
-    /// time of --drain is left.
+    /// For machines that can be used for a limited time. When only the time of --drain is left,
+    /// the worker takes no more games.
     #[arg(long, env = "ARENA_WORKER_LIFETIME", value_name = "DURATION", value_parser = humantime::parse_duration)]
     lifetime: Option<Duration>,
 

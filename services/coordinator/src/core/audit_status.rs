@@ -6,7 +6,7 @@ use super::differences::Differing;
 use crate::{ledger::Audited, messages::AuditStatus};
 
 impl AuditStatus {
-    /// The audits that are done, of a tournament whose audits do not go on.
+    /// The numbers of finished audits, for a tournament without further audits.
     pub(super) fn done(&self) -> Audited {
         Audited {
             due: self.agreed + self.differing + self.sampled,
@@ -21,7 +21,7 @@ impl AuditStatus {
         }
     }
 
-    /// The state of differences only.
+    /// The state of a tournament's differences, without audits.
     pub(super) fn of(differing: &Differing) -> Self {
         Self {
             unlisted: differing.unlisted.count(),
@@ -30,7 +30,7 @@ impl AuditStatus {
         }
     }
 
-    /// With the results of audits.
+    /// Adds the results of audits.
     pub(super) fn and(self, audited: Audited) -> Self {
         Self {
             agreed: audited.agreed,

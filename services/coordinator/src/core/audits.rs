@@ -1,4 +1,5 @@
-//! Audits that survive a restart: for each game, one bit for being audited and one for differing.
+//! Stores the results of audits, so that they survive a restart: eight sets of games, with one bit for
+//! each game and set.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -28,7 +29,7 @@ use crate::{
 
 /// Prefix of the keys of audits.
 pub(super) const PREFIX: &str = "audits/";
-/// Number of the set of games with claims.
+/// Number of the set of claimed games.
 pub(super) const CLAIMED: usize = 6;
 /// Document of the key that decides which games are audited.
 pub(super) const KEY: &str = "audit_key";
@@ -36,19 +37,19 @@ pub(super) const KEY: &str = "audit_key";
 /// What compared games showed.
 #[derive(Default)]
 struct Settlement {
-    /// What has to be stored.
+    /// The changes to store.
     changes: Vec<Change>,
-    /// The third plays.
+    /// Games whose record was a third play.
     thirds: BTreeSet<u64>,
-    /// Games that differ, and whose difference names the agent whose move differs first. One that an owner
-    /// alone reported does not.
+    /// Games that differ, and whose difference names the agent whose move differs first. If both records
+    /// come from one process, or from one of several owners, the difference names no agent.
     named: BTreeSet<u64>,
 }
 
 impl Core {
-    /// Restores the audits of a tournament in the ledger; `rates` are those of faults that may be of a host,
-    /// for each agent. If the store has lost an audited game, the game gets another record, which no audit
-    /// has compared.
+    /// Restores the audits of a tournament in the ledger. `rates` has, for each agent, how often it had a
+    /// fault that may be that of a host. If the store has lost an audited game, the game is played again. Then
+    /// its audit does not count, because it did not compare the new record.
     pub(super) async fn restore_audits(
         &mut self,
         id: &str,
@@ -105,7 +106,7 @@ impl Core {
         self.persist(changes).await
     }
 
-    /// The stored games with claims of one owner, each with the process that played it.
+    /// The claimed games in the store, each with the process that played it and its owner.
     async fn stored_claims(
         &self,
         id: &str,
@@ -236,7 +237,8 @@ impl Core {
         entry.touch();
     }
 
-    /// An audit lacks a fault that the durable record of a game has.
+    /// Handles an audit of which only one record has a fault: the audit's or the durable one. Returns the
+    /// games whose claims changed.
     fn contradicted(
         &mut self,
         id: &str,
@@ -282,7 +284,7 @@ impl Core {
         changed
     }
 
-    /// Those of these games that are durable and have an agent.
+    /// Selects the games that are durable and in which this agent plays.
     fn games_with(&self, id: &str, agent: u16, games: impl IntoIterator<Item = u64>) -> Vec<u64> {
         let entry = self.tournaments.get(id);
         let Some((entry, number)) = entry.and_then(|it| Some((it, it.number?))) else {
@@ -296,9 +298,9 @@ impl Core {
             .collect()
     }
 
-    /// Contradicts the games of agents that fail more or less often on the workers of one owner than on others.
-    /// All games are played.
-    /// Returns what has to be stored.
+    /// Marks games as contradicted once all games are played: those of an agent that fails more or less often
+    /// on the workers of one owner than on others, and those of an agent whose scores after faults differ
+    /// between workers. Returns the changes to store.
     pub(super) fn contradict_uneven(&mut self, id: &str) -> Vec<Change> {
         let entry = self.tournaments.get(id);
         let Some((info, number)) = entry.and_then(|it| Some((Arc::clone(&it.info), it.number?)))
@@ -336,8 +338,9 @@ impl Core {
         self.stored_audits(&info, number, changed)
     }
 
-    /// The agents whose scores differ on the games of a worker although a replay proves all but the moves after
-    /// a fault, with the worker.
+    /// The agents whose scores on the games of one worker differ from those on other workers, with the worker.
+    /// Only for tournaments in which a replay proves everything but the moves after a fault, so that the
+    /// difference is in these moves.
     fn deviating_after_faults(&self, id: &str) -> Vec<(u16, String)> {
         let Some(entry) = self.tournaments.get(id) else {
             return Vec::new();
@@ -365,7 +368,7 @@ impl Core {
             .collect()
     }
 
-    /// Stores that faults of games are claimed, or that games are not contradicted any more.
+    /// Stores the sets of games whose claims changed.
     pub(super) fn store_claims(&mut self, id: &str, games: Vec<u64>) {
         let Some(entry) = self.tournaments.get(id) else {
             return;
@@ -384,7 +387,8 @@ impl Core {
         self.writer.put(changes, (id.to_owned(), status), reply);
     }
 
-    /// Settles the audits among compared games, and disputes other durable games of which this record differs.
+    /// Settles the audits among compared games. Opens a dispute about every other durable game whose record
+    /// differs.
     fn audited(&mut self, compared: &Comparison) -> Result<Settlement, Error> {
         let id = &*compared.info.id;
         // If the worker is gone, its audits wait again.

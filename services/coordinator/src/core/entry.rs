@@ -20,7 +20,7 @@ use crate::{
     results::Results,
 };
 
-/// So many workers are named.
+/// Maximum number of workers that a message names.
 const WORKERS_NAMED: usize = 5;
 
 /// States with the names that metrics give them.
@@ -36,43 +36,46 @@ pub(super) struct TournamentEntry {
     pub(super) info: Arc<Info>,
     /// The spec without its seed, once it was asked for.
     pub(super) sealed_spec: Mutex<Option<SealedSpec>>,
-    /// As stored, but for the number of games done.
+    /// The document as it is stored; only its number of games done differs.
     pub(super) document: v1::Tournament,
-    /// None if it was over at the start.
+    /// Number of the tournament in the ledger; none if it was over when the coordinator started.
     pub(super) number: Option<TournamentNo>,
-    /// None until requested, if it was over at the start.
+    /// The results. Those of a tournament that was over when the coordinator started are loaded when
+    /// they are requested.
     pub(super) results: Option<Results>,
-    /// No game is leased until a user starts or resumes it.
+    /// True if no game is leased until a user starts or resumes the tournament.
     pub(super) dormant: bool,
     /// Agents that did not start on some worker.
     pub(super) unready: BTreeMap<u16, Unready>,
     /// The workers on which the package of the rules did not start, with the newest failure.
     pub(super) rules_unready: Unready,
-    /// Their processes, since the last pause. They get no games.
+    /// The processes of these workers since the last pause. They get no games of the tournament.
     pub(super) lacks_rules: BTreeSet<WorkerProcess>,
     /// Owners of the workers on which the package of the rules failed, since the last pause.
     pub(super) rules_failed_for: BTreeSet<Option<Owner>>,
-    /// Two of the owners whose workers reported games in this start.
+    /// Owners whose workers reported games since the coordinator started: at most two.
     pub(super) reported_by: BTreeSet<Owner>,
-    /// Agents given up, in the newest lease.
+    /// Agents that the ledger gave up: they start on no worker, and lose their games.
     pub(super) given_up: Vec<u16>,
-    /// Games lost without an answer that another owner has not confirmed yet.
+    /// Number of games that an agent lost without an answer and that another owner has not confirmed
+    /// yet.
     pub(super) unconfirmed: u64,
     pub(super) differing: Differing,
-    /// Open disputes of an earlier start, until the ledger has them.
+    /// Open disputes from before the coordinator started, until they are in the ledger.
     pub(super) disputes: Vec<(u64, Dispute)>,
-    /// Second plays of games for which a replay proves nothing, in this start.
+    /// Scores of games that were played a second time since the coordinator started, because a replay
+    /// proves nothing.
     pub(super) second_plays: WorkerScores,
     pub(super) audit_status: AuditStatus,
-    /// Number of the last state of the audits.
+    /// How many states of the audits there were; the newest state has this number.
     audit_states: u64,
-    /// Grows with each visible change.
+    /// The number of visible changes so far; watchers wait for it to grow.
     pub(super) version: watch::Sender<Version>,
-    /// Last message to watchers, and the time until which it is sent.
+    /// The last message to watchers, and the time until which further watchers get it, too.
     pub(super) shown: Option<(Duration, v1::WatchTournamentResponse)>,
-    /// Last standings, if they took long.
+    /// The last standings, if they took long to compute.
     pub(super) costly: Option<Kept>,
-    /// Decisions that workers reported.
+    /// Number of decisions that workers reported.
     pub(super) decisions: u64,
     /// Games done and decisions over time, for the rate.
     pub(super) pace: VecDeque<(Duration, [u64; 2])>,
@@ -107,7 +110,7 @@ impl TournamentEntry {
         }
     }
 
-    /// The newest state of its audits.
+    /// Makes the next state of the audits from these numbers.
     pub(super) fn audit_state(&mut self, audited: Audited) -> AuditStatus {
         self.audit_states += 1;
         AuditStatus {
@@ -116,7 +119,7 @@ impl TournamentEntry {
         }
     }
 
-    /// The state of its audits from the stored sets of games.
+    /// Makes the next state of the audits from the stored sets of games.
     pub(super) fn stored_audit_state(&mut self, documents: &bits::Documents) -> AuditStatus {
         let games = self.info.games();
         let [audited, differing, sampled, refuted, own, contradicted] =
@@ -142,7 +145,7 @@ impl TournamentEntry {
         });
     }
 
-    /// The change that stores it in another state.
+    /// The document with another state, and the change that stores it.
     pub(super) fn stored_as(&self, state: TournamentState) -> (v1::Tournament, Stored) {
         let mut document = self.document.clone();
         document.set_state(state);
@@ -179,9 +182,9 @@ pub(super) fn stored(document: &v1::Tournament) -> Stored {
 /// An agent, or the rules, that did not start on some workers.
 #[derive(Default)]
 pub(super) struct Unready {
-    /// Its newest failure.
+    /// The newest failure.
     pub(super) agent: v1::UnreadyAgent,
-    /// Names of those workers.
+    /// Names of the workers on which it did not start.
     pub(super) workers: Vec<String>,
 }
 

@@ -1,4 +1,5 @@
-//! Tournaments that pause themselves, because their results would rank agents that did not play.
+//! Pauses tournaments whose results would not be valid: an agent or the rules start on no worker, too many
+//! games were lost without an answer, or two workers disagree about the rules.
 
 use arena_model::spec::UNPLAYED_LIMIT;
 use arena_wire::v1::{self, TournamentState};
@@ -23,14 +24,14 @@ pub(super) const RULES_FAILED: &str = "rules_failed";
 /// Kind of pause: two workers disagree about the rules.
 const RULES_DISPUTED: &str = "rules_disputed";
 
-/// Minimum number of games before their share counts.
+/// Minimum number of games before the share of unplayed games can pause a tournament.
 const GAMES_LEAST: u64 = 20;
-/// Advice for an agent with a defect.
+/// What to do about an agent with a defect.
 const CHANGED: &str = "if you change the agent, register it with `arena agent register --replace` \
  and run the spec again, which starts a new tournament";
 
 impl TournamentEntry {
-    /// True if only a user can resume it: too many games were lost without an answer.
+    /// True if too many games were lost without an answer, so that only a user can resume the tournament.
     pub(super) fn is_to_be_accepted(&self) -> bool {
         let pause = self.document.pause.as_ref();
         pause.is_some_and(|pause| pause.kind == UNPLAYED) && self.is_unplayed()
@@ -41,7 +42,8 @@ impl TournamentEntry {
         self.document.unplayed_limit.unwrap_or(UNPLAYED_LIMIT)
     }
 
-    /// A user resumes it in spite of games that agents lost without an answer.
+    /// Accepts the games that agents have lost without an answer so far, because a user resumes the
+    /// tournament. Only later games count towards the next pause.
     pub(super) fn accept_unplayed(&mut self) {
         if let Some(results) = &self.results {
             self.document.accepted_games = results.games();
@@ -91,7 +93,7 @@ impl TournamentEntry {
         }
     }
 
-    /// The rules start on no worker.
+    /// The pause of a tournament whose rules start on no worker.
     fn rules_unstartable(&self) -> v1::Pause {
         let ruleset = &self.info.tournament.ruleset;
         let Unready { agent, workers } = &self.rules_unready;
@@ -148,8 +150,8 @@ impl TournamentEntry {
     }
 }
 
-/// The games lost by agents that never answered, of all games, since a user last accepted such
-/// games.
+/// Number of games that agents lost without ever answering, and of all games, since a user last accepted
+/// such games.
 fn unaccepted(document: &v1::Tournament, results: &Results) -> (u64, u64) {
     let unplayed = results.counts.unplayed_games;
     (
@@ -159,7 +161,8 @@ fn unaccepted(document: &v1::Tournament, results: &Results) -> (u64, u64) {
 }
 
 impl Core {
-    /// Logs which agents are charged without being asked, and which no longer are.
+    /// Logs which agents now lose their games without being asked, because they start on no worker, and which
+    /// agents are asked again.
     pub(super) fn log_given_up(&mut self, number: TournamentNo) {
         let mut given_up = self.ledger.given_up(number);
         let id = self.numbers.get(&number);
@@ -187,7 +190,7 @@ impl Core {
         }
     }
 
-    /// Pauses tournaments with an agent that starts nowhere.
+    /// Pauses tournaments with an agent that starts on no worker.
     pub(super) async fn hold_unstartable(&mut self) {
         let now = self.now();
         for id in self.failing.clone() {
@@ -213,16 +216,15 @@ impl Core {
         }
     }
 
-    /// True if the rules of a tournament failed on workers of two owners, or of the only one that can play
-    /// them.
+    /// True if the rules of a tournament failed on workers of two owners, or if they failed on workers of one
+    /// owner and no other owner can play the tournament.
     pub(super) fn fail_everywhere(&self, entry: &TournamentEntry) -> bool {
         let owners = &entry.rules_failed_for;
         let further = |number| self.ledger.has_further_owner(number, owners);
         owners.len() > 1 || !owners.is_empty() && !entry.number.is_some_and(further)
     }
 
-    /// Pauses tournaments whose package of rules failed on workers of two owners, or of the only one
-    /// that can play them.
+    /// Pauses tournaments whose rules failed everywhere, see [`Self::fail_everywhere`].
     pub(super) async fn hold_broken(&mut self) {
         for (id, (error, worker)) in std::mem::take(&mut self.broken) {
             let Some(entry) = self.tournaments.get(&id) else {
@@ -264,7 +266,7 @@ impl Core {
         }
     }
 
-    /// Pauses tournaments with a record on which two workers disagree.
+    /// Pauses tournaments in which two workers disagree whether the rules allow a record.
     pub(super) async fn hold_disputed(&mut self) {
         for (id, (problem, [player, other])) in std::mem::take(&mut self.disputed) {
             let entry = self.tournaments.get(&id);
@@ -295,7 +297,8 @@ impl Core {
         }
     }
 
-    /// Pauses tournaments whose faults other owners confirmed.
+    /// Pauses tournaments in which too many games were lost without an answer, now that other owners have
+    /// confirmed some of them.
     pub(super) async fn hold_confirmed(&mut self) {
         for id in std::mem::take(&mut self.confirmed) {
             if let Err(error) = self.hold_unplayed(&id).await {

@@ -1,8 +1,9 @@
-//! Replays games that an agent lost without ever answering.
+//! Replays games that an agent lost without ever answering, and games whose results are not sound.
 //!
-//! A new generation starts with copies of all other games under a key of its own in the store,
-//! so the earlier generation stays as it is, and readers always read a whole generation. The
-//! records alone decide which games are replayed.
+//! A new generation starts with copies of all other games. It has a key of its own in the store, so
+//! the earlier generation stays as it is, and readers always read a whole generation. The records
+//! decide which games were lost without an answer, and the ledger which games are not sound
+//! ([`Ledger::unsound`](crate::ledger::Ledger::unsound)).
 
 use std::{collections::BTreeSet, sync::Arc, thread, time::Duration};
 
@@ -34,7 +35,7 @@ const CHUNK: usize = 1024;
 /// Pause after the store was full.
 const WAIT: Duration = Duration::from_millis(20);
 
-/// A generation that starts.
+/// A new generation, whose copied games are durable.
 struct Begun {
     info: Info,
     results: Results,
@@ -44,7 +45,7 @@ struct Begun {
 }
 
 impl Core {
-    /// Replays the games of a tournament that an agent lost without ever answering.
+    /// Starts a new generation of a tournament, in which lost and unsound games are played again.
     pub(crate) async fn retry(
         &mut self,
         request: v1::RetryTournamentRequest,
@@ -194,9 +195,9 @@ fn begin(info: &Info, store: &dyn Store, unsound: BTreeSet<u64>) -> Result<Begun
     })
 }
 
-/// The games to replay: those that an agent lost without ever answering, with their number, and
-/// unsound ones. Also the end of the first stage that has one: later stages were played because of
-/// these games.
+/// Finds the games to replay: those that an agent lost without ever answering, and unsound ones. Returns
+/// them, the number of the former, and the end of the first stage that has a game to replay. All games
+/// behind that end are replayed as well, because the results of that stage decided them.
 fn replaced(
     info: &Info,
     store: &dyn Store,
@@ -228,8 +229,8 @@ fn replaced(
     Ok((lost, unplayed, bound.unwrap_or(u64::MAX)))
 }
 
-/// Appends games and waits until they are durable, even if the store is full at first. Games
-/// of an earlier, incomplete attempt are kept.
+/// Appends games and waits until they are durable, even if the store is full at first. If an earlier
+/// attempt to start this generation was interrupted, its games are kept.
 fn append(store: &dyn Store, games: Vec<StoredGame>) -> Result<(), StoreError> {
     if games.is_empty() {
         return Ok(());

@@ -169,7 +169,7 @@
     if (!ply) {
       said.push(write("span", "Before the first ply."));
     } else {
-      const who = ply[0] === null ? "nobody" : game.seats[ply[0]];
+      const who = ply[0] === null ? "no agent" : game.seats[ply[0]];
       const words = inWords(ply, position(step));
       said.push(write("span", `Ply ${step} of ${plies}: `), write("b", who));
       if (ply[2]) said.push(write("span", ` draws ${ply[2]} and`));

@@ -2,136 +2,21 @@
 //! data, and its heading, text and help for people. All writers derive from this list and
 //! from the layouts below it.
 
+mod column;
+
 use arena_tournament::Estimate;
 use arena_wire::v1;
 use itertools::Itertools;
 
 use super::datum::{
     Datum::{self, Bool, Both, Fixed, Int, Kinds, Ranks, Real, Text},
-    Field, Read, count,
+    Field, count,
 };
 use crate::{
     estimates::{self, NONE},
     units,
 };
-
-/// Formats the value of an agent; true if results decide which games are played or when the
-/// tournament ends.
-type Format = fn(&v1::AgentStanding, bool) -> String;
-
-/// The data by which a terminal's table decides on its columns.
-pub(crate) struct Table<'a> {
-    pub(crate) standings: &'a v1::Standings,
-    pub(crate) wide: bool,
-    /// True if places follow Swiss points.
-    pub(crate) swiss: bool,
-    pub(crate) rated: bool,
-    /// True if the agents are in the order of their scores.
-    pub(crate) by_score: bool,
-}
-
-impl Table<'_> {
-    fn any(&self, has: fn(&v1::AgentStanding) -> bool) -> bool {
-        self.standings.agents.iter().any(has)
-    }
-}
-
-/// A column.
-pub(crate) struct Column {
-    /// The key in JSON, CSV and Parquet.
-    pub(crate) key: &'static str,
-    /// The value there; `None` if the column is for people only.
-    read: Option<Read<v1::AgentStanding>>,
-    head: &'static str,
-    /// The heading, if it depends on the standings.
-    head_of: Option<fn(&v1::Standings) -> String>,
-    text: Format,
-    /// Heading and text in reports, if they are not those of a terminal.
-    in_reports: Option<(&'static str, Format)>,
-    /// Priority for hiding the column in a table that is too wide; 0 is never hidden, `None`
-    /// is not shown.
-    pub(crate) spare: fn(&Table<'_>) -> Option<usize>,
-    /// Label and description in the help.
-    help: Option<(&'static str, &'static str)>,
-}
-
-impl Column {
-    const fn new(key: &'static str, read: Read<v1::AgentStanding>) -> Self {
-        Self {
-            read: Some(read),
-            ..Self::for_people(key)
-        }
-    }
-
-    const fn for_people(key: &'static str) -> Self {
-        Self {
-            key,
-            read: None,
-            head: "",
-            head_of: None,
-            text: |_, _| String::new(),
-            in_reports: None,
-            spare: |_| Some(0),
-            help: None,
-        }
-    }
-
-    const fn shown(self, head: &'static str, text: Format) -> Self {
-        Self { head, text, ..self }
-    }
-
-    const fn head_of(self, head: fn(&v1::Standings) -> String) -> Self {
-        Self {
-            head_of: Some(head),
-            ..self
-        }
-    }
-
-    const fn in_reports(self, head: &'static str, text: Format) -> Self {
-        Self {
-            in_reports: Some((head, text)),
-            ..self
-        }
-    }
-
-    const fn spare(self, spare: fn(&Table<'_>) -> Option<usize>) -> Self {
-        Self { spare, ..self }
-    }
-
-    const fn help(self, label: &'static str, text: &'static str) -> Self {
-        Self {
-            help: Some((label, text)),
-            ..self
-        }
-    }
-
-    /// The heading in a terminal.
-    pub(crate) fn head(&self, standings: &v1::Standings) -> String {
-        self.head_of
-            .map_or_else(|| self.head.to_owned(), |head| head(standings))
-    }
-
-    /// The text of an agent in a terminal.
-    pub(crate) fn text(&self, agent: &v1::AgentStanding, adaptive: bool) -> String {
-        (self.text)(agent, adaptive)
-    }
-
-    /// The heading in a report.
-    pub(crate) fn report_head(&self, adaptive: bool) -> String {
-        let standings = || v1::Standings {
-            adaptive,
-            ..v1::Standings::default()
-        };
-        self.in_reports
-            .map_or_else(|| self.head(&standings()), |(head, _)| head.to_owned())
-    }
-
-    /// The text of an agent in a report.
-    pub(crate) fn report_text(&self, agent: &v1::AgentStanding, adaptive: bool) -> String {
-        let text = self.in_reports.map_or(self.text, |(_, text)| text);
-        text(agent, adaptive)
-    }
-}
+pub(crate) use column::{Column, Table};
 
 /// All columns, in the order of the keys in JSON; columns that only tables show come last.
 const COLUMNS: &[Column] = &[
@@ -142,35 +27,56 @@ const COLUMNS: &[Column] = &[
     Column::new("place", |it| counted(it.place))
         .shown("#", |it, _| units::place(it.place))
         .help(
-            "place",
-            "equal agents share a place; in csv, the column rank numbers the lines",
+            "#",
+            "place; equal agents share a place; in csv, the column rank numbers the lines",
         ),
     Column::new("games", |it| count(it.games))
         .shown("games", |it, _| units::count(it.games))
-        .spare(|_| Some(2)),
+        .spare(|_| Some(2))
+        .help(
+            "games",
+            "games that are not void, counted once for each seat of the agent",
+        ),
     Column::new("wins", |it| count(it.wins)).shown("wins", |it, _| units::count(it.wins)),
     Column::new("draws", |it| count(it.draws)).shown("draws", |it, _| units::count(it.draws)),
     Column::new("losses", |it| count(it.losses)).shown("losses", |it, _| units::count(it.losses)),
     Column::new("voids", |it| count(it.voids))
         .shown("voids", |it, _| units::count(it.voids))
-        .spare(in_wide),
+        .spare(in_wide)
+        .help(
+            "voids",
+            "games that could not be played through no fault of an agent; they have no score",
+        ),
     Column::new("faults", |it| count(it.faults))
         .shown("faults", |it, _| units::count(it.faults))
         // A column of zeros may be hidden; a column with faults must stay visible.
-        .spare(|of| Some(if of.any(|it| it.faults > 0) { 0 } else { 8 })),
+        .spare(|of| Some(if of.any(|it| it.faults > 0) { 0 } else { 8 }))
+        .help(
+            "faults",
+            "errors of the agent in games, such as a crash, a timeout or an illegal move",
+        ),
     Column::new("unplayed", |it| count(it.unplayed)),
     Column::new("points", |it| Real(Some(it.points))),
     Column::new("swiss_points", |it| Real(it.swiss_points))
         .shown("Swiss", |it, _| units::swiss(it.swiss_points))
         .in_reports("Swiss points", |it, _| units::swiss(it.swiss_points))
-        .spare(|of| of.swiss.then_some(0)),
+        .spare(|of| of.swiss.then_some(0))
+        .help(
+            "Swiss",
+            "Swiss points: 1 for each opponent beaten, a half for each tie; byes included",
+        ),
     Column::new("buchholz", |it| Real(it.buchholz))
         .shown("Buchholz", |it, _| units::swiss(it.buchholz))
-        .spare(|of| of.swiss.then_some(0)),
+        .spare(|of| of.swiss.then_some(0))
+        .help(
+            "Buchholz",
+            "sum of the Swiss points of all opponents; it decides between equal points",
+        ),
     Column::new("byes", |it| counted(it.byes))
         .shown("byes", |it, _| units::known(it.byes, units::count))
         .in_reports("byes", |it, _| units::count(it.byes.unwrap_or_default()))
-        .spare(|of| of.swiss.then_some(2)),
+        .spare(|of| of.swiss.then_some(2))
+        .help("byes", "rounds in which the agent did not play"),
     Column::new("score", |it| Both(estimates::score(it)))
         .shown("score [95%]", |it, adaptive| {
             units::share(estimates::score(it), adaptive)
@@ -200,12 +106,19 @@ const COLUMNS: &[Column] = &[
              effect of the dice (control variate, unbiased); * marks an unadjusted score",
         ),
     Column::new("score_adjusted_is_raw", |it| Bool(it.score_adjusted_is_raw)),
-    Column::new("luck_mean", |it| Real(it.luck_mean)).shown("luck", |it, _| {
-        units::known(it.luck_mean, units::signed_percent)
-    }),
+    Column::new("luck_mean", |it| Real(it.luck_mean))
+        .shown("luck", |it, _| {
+            units::known(it.luck_mean, units::signed_percent)
+        })
+        .help("luck", "mean effect of the dice on the score (in reports)"),
     Column::new("luck_share", |it| Fixed(luck_share(it))),
     Column::new("luck_games_saved", |it| Int(it.luck_games_saved))
-        .shown("games saved [95%]", games_saved),
+        .shown("games saved [95%]", games_saved)
+        .help(
+            "games saved",
+            "further games that an unadjusted score of the same precision would need\n\
+             (in reports)",
+        ),
     Column::new("luck_games_saved_low", |it| Int(it.luck_games_saved_low)),
     Column::new("luck_games_saved_high", |it| Int(it.luck_games_saved_high)),
     Column::new("rating", |it| Both(estimates::rating(it)))
@@ -230,25 +143,44 @@ const COLUMNS: &[Column] = &[
             let mixed =
                 |it: &v1::AgentStanding| (0.01..0.99).contains(&it.nash.unwrap_or_default());
             of.any(mixed).then_some(5)
-        }),
+        })
+        .help(
+            "Nash",
+            "share of the agent in the equilibrium of choosing agents by their pair scores;\n\
+             shown only if A beats B, B beats C, and C beats A",
+        ),
     Column::new("plies_mean", |it| Real(it.plies_mean))
         .shown("plies", |it, _| units::mean(it.plies_mean))
-        .spare(|_| Some(7)),
+        .spare(|_| Some(7))
+        .help(
+            "plies",
+            "mean number of plies (moves and passes of all seats) of the agent's games",
+        ),
     Column::new("win_rate", |it| Fixed(win_rate(it)))
         .head_of(|of| format!("win rate{}", if of.adaptive { "" } else { " [95%]" }))
         .shown("", |it, adaptive| units::share(win_rate(it), adaptive))
-        .spare(in_wide),
+        .spare(in_wide)
+        .help(
+            "win rate",
+            "share of the agent's seats that were the only first place of their game",
+        ),
     Column::new("ranks", |it| Ranks(&it.ranks))
         .head_of(ranks_head)
         .shown("", ranks)
         .spare(|_| Some(3))
         .help(
             "W/D/L",
-            "sole first places, shared first places, other games",
+            "sole first places, shared first places, other games; with more than two seats\n\
+             1st/2nd/…: how often the agent had each place",
         ),
     Column::new("blocks", |it| count(it.blocks))
         .shown("blocks", |it, _| units::count(it.blocks))
-        .spare(in_wide),
+        .spare(in_wide)
+        .help(
+            "blocks",
+            "complete blocks with the agent: games with the same dice and opening, one for\n\
+             each rotation of the seats",
+        ),
     Column::new("games_repeated", |it| count(it.games_repeated)),
     Column::new("latency_us_p50", |it| Real(it.latency_us_p50))
         .shown("move p50", |it, _| units::latency(it.latency_us_p50))
@@ -256,15 +188,19 @@ const COLUMNS: &[Column] = &[
         .help(
             "move p50",
             "median thinking time of a move: what the agent reports, else the move's share\n\
-             of the round trip (latency_us_p50); move p99: the 99th percentile; --wide and\n\
-             json also show the waiting time",
+             of the round trip (latency_us_p50); move p99: the 99th percentile",
         ),
     Column::new("latency_us_p99", |it| Real(it.latency_us_p99))
         .shown("move p99", |it, _| units::latency(it.latency_us_p99))
         .spare(|_| Some(6)),
     Column::new("waiting_us_p50", |it| Real(it.waiting_us_p50))
         .shown("wait p50", |it, _| units::latency(it.waiting_us_p50))
-        .spare(in_wide),
+        .spare(in_wide)
+        .help(
+            "wait p50",
+            "median waiting time of a move: from the moment it was needed to its answer,\n\
+             without the move's share of the round trip; wait p99: the 99th percentile",
+        ),
     Column::new("waiting_us_p99", |it| Real(it.waiting_us_p99))
         .shown("wait p99", |it, _| units::latency(it.waiting_us_p99))
         .spare(in_wide),
@@ -359,13 +295,26 @@ pub(crate) const ON_PAGE_LUCK: &[&str] = &[
 ];
 /// The columns that the help describes.
 const IN_HELP: &[&str] = &[
+    "place",
+    "swiss_points",
+    "buchholz",
+    "byes",
+    "return_mean",
     "rating",
     "score",
-    "return_mean",
-    "ranks",
     "score_adjusted",
+    "ranks",
+    "games",
+    "nash",
+    "plies_mean",
     "latency_us_p50",
-    "place",
+    "waiting_us_p50",
+    "faults",
+    "win_rate",
+    "blocks",
+    "voids",
+    "luck_mean",
+    "luck_games_saved",
 ];
 
 /// The columns of a layout.
@@ -381,8 +330,8 @@ pub(crate) fn named<'a>(
 pub fn help() -> String {
     let mut text = "Columns:\n".to_owned();
     for (label, lines) in named(IN_HELP).filter_map(|column| column.help) {
-        let lines = lines.replace('\n', "\n            ");
-        text += &format!("  {label:<10}{lines}\n");
+        let lines = lines.replace('\n', "\n               ");
+        text += &format!("  {label:<13}{lines}\n");
     }
     text
 }

@@ -190,7 +190,7 @@ impl Knockout {
                 counted(self.round, "round"),
                 self.field.name(second)
             ),
-            _ => "Nobody played.".to_owned(),
+            _ => "No game was played.".to_owned(),
         };
         let rows = places
             .iter()

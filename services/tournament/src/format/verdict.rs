@@ -235,7 +235,7 @@ pub(super) fn counted(count: u64, noun: &str) -> String {
 pub fn listed(names: &[&str]) -> String {
     const SHOWN: usize = 5;
     match names {
-        [] => "nobody".to_owned(),
+        [] => "no agent".to_owned(),
         [one] => (*one).to_owned(),
         _ if names.len() > SHOWN => format!(
             "{} and {} more",

@@ -6,8 +6,8 @@ use std::{rc::Rc, time::Duration};
 pub type StayNo = u64;
 /// Number of a request for games.
 pub type CallNo = u64;
-/// The worker's own number of a lease; the coordinator's numbers start anew with each of its
-/// starts.
+/// The worker's own number of a lease. The coordinator's numbers start from 1 again whenever the
+/// coordinator starts.
 pub type LeaseNo = u64;
 /// Number of a report.
 pub type ReportNo = u64;
@@ -26,10 +26,10 @@ pub struct ProtocolSettings {
     pub seed: u64,
 }
 
-/// A stay at a coordinator. Leases belong to one.
+/// The time between joining a coordinator and leaving it. Every lease belongs to one stay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stay {
-    /// Its number here.
+    /// The worker's own number of the stay.
     pub number: StayNo,
     /// The coordinator's id of the worker.
     pub worker_id: String,
@@ -46,7 +46,7 @@ pub struct Stay {
 pub struct Lease {
     /// The stay in which it was granted.
     pub stay: Rc<Stay>,
-    /// The coordinator's number of it.
+    /// The coordinator's number of the lease.
     pub lease_id: u64,
     /// The tournament of its games.
     pub tournament: String,
@@ -57,42 +57,42 @@ pub struct Lease {
 /// A failed request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// No answer, or a temporary error: it may be sent again.
+    /// There was no answer, or a temporary error. The request may be sent again.
     Failed,
-    /// The coordinator is overloaded (`RESOURCE_EXHAUSTED`), and may have requested a pause.
+    /// The coordinator is overloaded (`RESOURCE_EXHAUSTED`). It may name a delay.
     Busy {
-        /// The `RetryInfo`.
+        /// The delay in the `RetryInfo` of the answer.
         after: Option<Duration>,
     },
     /// The coordinator does not know the worker: join again first.
     UnknownWorker,
-    /// Its content is invalid or too large (`INVALID_ARGUMENT`, `OUT_OF_RANGE`): without that
-    /// content it may be accepted.
+    /// The request has invalid or too large content (`INVALID_ARGUMENT`, `OUT_OF_RANGE`). A
+    /// request without that content may be accepted.
     Contents,
-    /// It will never be accepted.
+    /// The request will never be accepted.
     Never,
-    /// The coordinator does not accept what the worker shows: its token or its certificate.
+    /// The coordinator does not accept the token or the certificate of the worker.
     NoAccess,
 }
 
 /// What happens to a refused report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefusedReport {
-    /// It is sent again.
+    /// The report is sent again.
     Again,
-    /// It becomes two reports, which are sent with [`Action::ReportAgain`]: one with the first
-    /// games, the other with the rest.
+    /// The report becomes two reports, which are sent with [`Action::ReportAgain`]: one with the
+    /// first games, the other with the rest.
     Split {
         /// Number of games in the first half.
         first: usize,
         /// The numbers of the halves.
         halves: [ReportNo; 2],
     },
-    /// Its only game is refused: a failed attempt is reported in its place under the same number,
-    /// so that the game is leased again, or is void after its cap of attempts. It is sent with
-    /// [`Action::ReportAgain`].
+    /// The only game of the report is refused. A report of a failed attempt replaces it, under the
+    /// same number, and is sent with [`Action::ReportAgain`]. So the game is leased again, or is
+    /// void after the maximum of attempts.
     Replaced,
-    /// It is not wanted.
+    /// The report is dropped: it will never be accepted, or it is not needed any more.
     Dropped,
 }
 
@@ -107,7 +107,7 @@ pub enum Action<R> {
         /// Timeout of the welcome.
         timeout: Duration,
     },
-    /// Close the connection of a stay: it is over.
+    /// Close the connection of a stay that is over.
     Leave(StayNo),
     /// Request games, then call [`Protocol::leased`](super::Protocol::leased),
     /// [`Protocol::nothing_leased`](super::Protocol::nothing_leased) or
@@ -124,7 +124,7 @@ pub enum Action<R> {
         /// Timeout of the answer.
         timeout: Duration,
     },
-    /// Tell the coordinator that the worker leaves in order; then call
+    /// Report to the coordinator that the worker leaves; then call
     /// [`Protocol::took_leave`](super::Protocol::took_leave), whatever the result.
     TakeLeave {
         /// The stay that ends.
@@ -132,9 +132,9 @@ pub enum Action<R> {
         /// Timeout of the answer.
         timeout: Duration,
     },
-    /// The open request for games is not wanted any more.
+    /// Cancel the open request for games.
     AskNoMore,
-    /// Drop games that did not start.
+    /// Drop all games that have not started.
     DropWaiting,
     /// Drop the games of a lease, also those in play.
     Drop(LeaseNo),
@@ -165,8 +165,8 @@ pub enum Action<R> {
         stay: Rc<Stay>,
         /// The coordinator's numbers of leases, with their plies.
         leases: Vec<(u64, u64)>,
-        /// Requests for games up to this one are settled: their leases are in this list, or not
-        /// here.
+        /// The worker knows the result of every request for games up to this one. A lease that such
+        /// a request got and that is not in `leases` is not on this worker.
         settled: CallNo,
         /// Timeout of the answer.
         timeout: Duration,
@@ -178,7 +178,7 @@ pub enum Action<R> {
 /// Why a worker stops.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// It was asked to, and is done.
+    /// The worker was asked to drain and has no game left.
     Drained,
     /// The coordinator was out of reach for too long.
     Unreachable {
@@ -189,7 +189,7 @@ pub enum Ending {
     },
     /// The coordinator does not let the worker join.
     NoAccess {
-        /// Why.
+        /// The reason, as the coordinator gives it.
         problem: String,
     },
 }
@@ -217,10 +217,11 @@ pub trait Playing {
 pub struct Progress {
     /// The lease.
     pub lease: LeaseNo,
-    /// Plies and signs of life, for the coordinator.
+    /// Plies that were played, plus signs of life while agents think. The coordinator gets this
+    /// number.
     pub reported: u64,
-    /// Plies that were played.
+    /// Plies that were played, without signs of life.
     pub plies: u64,
-    /// True if nothing works on its games at present.
+    /// True if nothing works on the games of the lease at present: they all wait behind others.
     pub waits: bool,
 }

@@ -61,8 +61,8 @@ pub(crate) struct RegisterArgs {
     ])]
     fragment: Option<PathBuf>,
 
-    /// Processes of the agent that a worker runs at most: "auto" for as many as help, or a number
-    /// [default: auto, or as its manifest says]
+    /// Maximum processes per worker; auto = as many as raise the speed [default: auto, or as the
+    /// manifest says]
     #[arg(long, value_name = "auto|N", value_parser = replicas)]
     replicas: Option<u32>,
 

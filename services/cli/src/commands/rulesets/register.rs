@@ -87,7 +87,7 @@ enum Libraries {
     Any,
 }
 
-/// List the registered rulesets
+/// List registered packages only
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
     #[command(flatten)]
