@@ -182,3 +182,26 @@ fn names_path(text: &str, start: &str) -> bool {
         before.is_none_or(|letter| !letter.is_alphanumeric() && !"_:".contains(letter))
     })
 }
+
+/// A name that begins with "is", "has" or "can" promises to change nothing.
+#[test]
+fn predicates_change_nothing() {
+    let output = Command::new("git")
+        .args(["ls-files", "*.rs"])
+        .current_dir(repository())
+        .output()
+        .expect("git runs");
+    let mut found = Vec::new();
+    for file in String::from_utf8_lossy(&output.stdout).lines() {
+        let text = fs::read_to_string(repository().join(file)).unwrap_or_default();
+        let changing = text.lines().filter(|line| {
+            let name = line.split("fn ").nth(1).unwrap_or_default();
+            let is_predicate = ["is_", "has_", "can_"]
+                .iter()
+                .any(|it| name.starts_with(it));
+            is_predicate && name.contains("(&mut self")
+        });
+        found.extend(changing.map(|line| format!("{file}: {}", line.trim())));
+    }
+    assert!(found.is_empty(), "name them as verbs: {found:#?}");
+}

@@ -113,10 +113,10 @@ impl<'a> Pace<'a> {
         }
     }
 
-    /// Called at each position: true if the search must return at once with any result. It
+    /// Counts a position: true if the search must return at once with any result. It
     /// stays true if the search continues.
     #[inline]
-    pub(crate) fn is_over(&mut self) -> bool {
+    pub(crate) fn count(&mut self) -> bool {
         if self.left > 0 {
             self.left -= 1;
             return false;
@@ -124,7 +124,7 @@ impl<'a> Pace<'a> {
         self.look()
     }
 
-    /// As [`Self::is_over`], for positions that take long: checks at once.
+    /// As [`Self::count`], for positions that take long: checks at once.
     #[cold]
     pub(crate) fn look(&mut self) -> bool {
         let over = self.stop.0.is_some_and(|over| over());

@@ -164,7 +164,7 @@ impl Search<'_> {
     /// stop.
     fn value(&mut self, state: &State, ply: u32, mut alpha: i32, mut beta: i32) -> i32 {
         self.nodes += 1;
-        if self.pace.is_over() {
+        if self.pace.count() {
             return 0;
         }
         if state.over || ply == self.player.depth {

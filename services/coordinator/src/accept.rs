@@ -366,7 +366,7 @@ impl Connection {
 
 impl Connection {
     /// True if no request is open, and none is expected.
-    fn is_over(&mut self, context: &mut Context<'_>) -> bool {
+    fn poll_over(&mut self, context: &mut Context<'_>) -> bool {
         let Some(mut end) = self.end.take() else {
             return false;
         };
@@ -432,7 +432,7 @@ impl AsyncRead for Connection {
         if let Some(frames) = &mut this.frames {
             frames.read(&buffer.filled()[before..]);
         }
-        if read.is_pending() && this.is_over(context) {
+        if read.is_pending() && this.poll_over(context) {
             return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
         }
         read

@@ -51,16 +51,16 @@ pub(crate) struct Info {
     /// Drawn before a game is first leased, or when a report is first checked.
     pub(crate) book: OpeningBooks,
     /// Built when a record is first replayed.
-    rules: OnceLock<Result<Rules, String>>,
+    rules: OnceLock<Result<RecordReplay, String>>,
 }
 
 /// What replays the records of a tournament.
-struct Rules {
+struct RecordReplay {
     game: Arc<dyn AnyGame>,
     verifier: RecordVerifier,
 }
 
-impl Rules {
+impl RecordReplay {
     fn new(setup: &v1::TournamentSetup) -> Result<Self, Error> {
         let given = convert::options_from_wire(&setup.options);
         let (ruleset, version) = (&setup.ruleset, setup.rules_version);
@@ -405,7 +405,7 @@ impl Info {
             Err(Error::Unsound { game, problem })
         };
         let rules = self.rules.get_or_init(|| {
-            Rules::new(&self.setup).map_err(|error| format!("cannot be replayed: {error}"))
+            RecordReplay::new(&self.setup).map_err(|error| format!("cannot be replayed: {error}"))
         });
         let rules = match rules {
             Ok(rules) => rules,
@@ -414,7 +414,7 @@ impl Info {
                 return Err(Error::Record { game, problem });
             }
         };
-        let Rules { game, verifier } = rules;
+        let RecordReplay { game, verifier } = rules;
         let replayed = match has_hash {
             true => verifier.verify(record, &**game, line),
             false => verifier.complete(record, &**game, self.setup.luck, line),

@@ -28,7 +28,7 @@ const SHOWN: usize = 12;
 pub(crate) struct Rulesets(BTreeMap<String, v1::Ruleset>);
 
 /// The rules of a tournament.
-pub(crate) enum Rules {
+pub(crate) enum FoundRuleset {
     Listed(&'static RulesetInfo),
     Package(Box<Package>),
 }
@@ -40,7 +40,7 @@ pub(crate) struct Package {
     description: RulesDescription,
 }
 
-impl Rules {
+impl FoundRuleset {
     /// All options with their values, and the number of seats.
     pub(crate) fn resolve(
         &self,
@@ -149,10 +149,10 @@ impl Rulesets {
     }
 
     /// The rules of this name: of this program, or a package.
-    pub(crate) fn find(&self, name: &str) -> Result<Rules, Error> {
+    pub(crate) fn find(&self, name: &str) -> Result<FoundRuleset, Error> {
         let Some(ruleset) = self.0.get(name) else {
             return match arena_games::ruleset(name) {
-                Ok(info) => Ok(Rules::Listed(info)),
+                Ok(info) => Ok(FoundRuleset::Listed(info)),
                 Err(GamesError::Unknown { name, known, .. }) => {
                     let known: Vec<String> =
                         known.into_iter().chain(self.0.keys().cloned()).collect();
@@ -168,7 +168,7 @@ impl Rulesets {
         };
         let rules = ruleset.rules.clone().unwrap_or_default();
         let description = RulesDescription::parse(&rules.description)?;
-        Ok(Rules::Package(Box::new(Package {
+        Ok(FoundRuleset::Package(Box::new(Package {
             name: name.to_owned(),
             rules,
             description,

@@ -87,10 +87,10 @@ impl AdjudicationRules {
     /// Number of moves of each seat that a verdict has as its evidence: those that the rule asks for,
     /// and the one before, which shows that the rule was not met earlier.
     #[must_use]
-    pub fn evidence_moves(&self, verdict: Verdict) -> usize {
+    pub fn evidence_moves(&self, verdict: AdjudicationVerdict) -> usize {
         let moves = match verdict {
-            Verdict::Resigned(_) => self.resign.map(|rule| rule.moves),
-            Verdict::Drawn => self.draw.map(|rule| rule.moves),
+            AdjudicationVerdict::Resigned(_) => self.resign.map(|rule| rule.moves),
+            AdjudicationVerdict::Drawn => self.draw.map(|rule| rule.moves),
         };
         moves.unwrap_or_default() as usize + 1
     }
@@ -109,14 +109,14 @@ pub struct ScoredMove {
 
 /// Result of an adjudication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum AdjudicationVerdict {
     /// This seat loses.
     Resigned(Seat),
     /// No seat wins.
     Drawn,
 }
 
-impl Verdict {
+impl AdjudicationVerdict {
     /// Rank of each seat.
     #[must_use]
     pub fn placement(self) -> [u8; 2] {
@@ -132,7 +132,7 @@ impl Verdict {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Adjudication {
     /// The verdict.
-    pub verdict: Verdict,
+    pub verdict: AdjudicationVerdict,
     /// The last moves of both seats, see [`AdjudicationRules::evidence_moves`].
     pub evidence: Vec<ScoredMove>,
 }
@@ -169,7 +169,7 @@ impl Adjudicator {
     ///
     /// # Panics
     /// If the seat is not 0 or 1.
-    pub fn add(&mut self, scored: ScoredMove) -> Option<Verdict> {
+    pub fn add(&mut self, scored: ScoredMove) -> Option<AdjudicationVerdict> {
         let seat = usize::from(scored.seat);
         let row = &mut self.rows[seat];
         let count = |row: &mut u32, is_met: bool| *row = if is_met { *row + 1 } else { 0 };
@@ -202,23 +202,23 @@ impl Adjudicator {
         resign.max(draw) as usize
     }
 
-    fn verdict(&self, plies: u32) -> Option<Verdict> {
+    fn verdict(&self, plies: u32) -> Option<AdjudicationVerdict> {
         if let Some(rule) = self.rules.resign {
             let agree = |loser: usize| {
                 self.rows[loser].lost >= rule.moves && self.rows[1 - loser].won >= rule.moves
             };
             if let Some(loser) = (0..2).find(|&loser| agree(loser)) {
-                return Some(Verdict::Resigned(loser as Seat));
+                return Some(AdjudicationVerdict::Resigned(loser as Seat));
             }
         }
         let rule = self.rules.draw?;
         let is_level = self.rows.iter().all(|row| row.level >= rule.moves);
-        (is_level && plies >= rule.after_plies).then_some(Verdict::Drawn)
+        (is_level && plies >= rule.after_plies).then_some(AdjudicationVerdict::Drawn)
     }
 
     /// The evidence for a verdict of the last [`Adjudicator::add`], in the order of plies.
     #[must_use]
-    pub fn evidence(&self, verdict: Verdict) -> Vec<ScoredMove> {
+    pub fn evidence(&self, verdict: AdjudicationVerdict) -> Vec<ScoredMove> {
         let wanted = self.rules.evidence_moves(verdict);
         let last = self.recent.iter().flat_map(|recent| {
             let from = recent.len().saturating_sub(wanted);
@@ -249,7 +249,7 @@ mod tests {
 
     /// Plays scores of alternating seats, in whole units. Returns the first verdict, its ply, and the
     /// plies of its evidence.
-    fn play(scores: &[Option<i64>]) -> Option<(Verdict, u32, Vec<u32>)> {
+    fn play(scores: &[Option<i64>]) -> Option<(AdjudicationVerdict, u32, Vec<u32>)> {
         let mut adjudicator = Adjudicator::new(RULES);
         (0..).zip(scores).find_map(|(ply, score)| {
             let score = score.map(|score| Score(score * 1000));
@@ -269,10 +269,16 @@ mod tests {
     fn seat_resigns_when_both_agree_for_enough_moves() {
         let scores = all(&[-600, 600, -601, 700, -32_000, 600]);
         let found = play(&scores).expect("a verdict");
-        assert_eq!(found, (Verdict::Resigned(0), 5, vec![0, 1, 2, 3, 4, 5]));
+        assert_eq!(
+            found,
+            (AdjudicationVerdict::Resigned(0), 5, vec![0, 1, 2, 3, 4, 5])
+        );
         assert_eq!(play(&scores[..5]), None);
         let other: Vec<_> = scores.iter().map(|score| score.map(|it| -it)).collect();
-        assert_eq!(play(&other).expect("a verdict").0, Verdict::Resigned(1));
+        assert_eq!(
+            play(&other).expect("a verdict").0,
+            AdjudicationVerdict::Resigned(1)
+        );
     }
 
     #[test]
@@ -296,7 +302,7 @@ mod tests {
         ] {
             let scores = [agreed.repeat(2), between.to_vec(), agreed.repeat(4)].concat();
             let (verdict, ply, _) = play(&scores).expect("a verdict");
-            assert_eq!(verdict, Verdict::Resigned(0));
+            assert_eq!(verdict, AdjudicationVerdict::Resigned(0));
             assert!(ply >= 10, "{between:?}: ply {ply}");
         }
         assert_eq!(play(&[None; 40]), None);
@@ -305,7 +311,7 @@ mod tests {
     #[test]
     fn draw_needs_its_plies() {
         let (verdict, ply, evidence) = play(&all(&[-10, 10].repeat(20))).expect("a verdict");
-        assert_eq!((verdict, ply), (Verdict::Drawn, 7));
+        assert_eq!((verdict, ply), (AdjudicationVerdict::Drawn, 7));
         assert_eq!(evidence, [2, 3, 4, 5, 6, 7]);
         let late = [all(&[50; 20]), all(&[0; 20])].concat();
         assert_eq!(play(&late).expect("a verdict").1, 23);

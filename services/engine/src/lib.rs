@@ -38,8 +38,8 @@ mod transcript;
 pub mod values;
 
 pub use adjudicate::{
-    ADJUDICATION_MOVES_MAX, Adjudication, AdjudicationRules, Adjudicator, DrawRule, ResignRule,
-    Score, ScoredMove, Verdict,
+    ADJUDICATION_MOVES_MAX, Adjudication, AdjudicationRules, AdjudicationVerdict, Adjudicator,
+    DrawRule, ResignRule, Score, ScoredMove,
 };
 pub use book::{
     BOOK_OPENING_BYTES_MAX, BOOK_PLIES_MAX, BookOpening, BookProblem, ReadOpening, read_opening,

@@ -182,7 +182,7 @@ pub fn is_ruleset_name(name: &str) -> bool {
 
 /// A game of an added ruleset.
 #[derive(Clone)]
-pub struct AddedGame(Arc<dyn Rules>);
+pub struct AddedGame(Arc<dyn ErasedRules>);
 
 impl AddedGame {
     /// This game without its type.
@@ -261,7 +261,7 @@ macro_rules! rules {
         $(state fn $of:ident($($arg:ident: $kind:ty),*) $(-> $out:ty)?;)*
         $(change fn $change:ident($event:ident: $id:ty);)*
     ) => {
-        trait Rules: Send + Sync {
+        trait ErasedRules: Send + Sync {
             $(fn $plain(&self) -> $plain_out;)*
             fn initial(&self) -> AddedState;
             $(fn $of(&self, state: &AddedState $(, $arg: $kind)*) $(-> $out)?;)*
@@ -276,7 +276,7 @@ macro_rules! rules {
             fn find_pending_until(&self, is_over: &mut dyn FnMut() -> bool);
         }
 
-        impl<G: Game> Rules for G {
+        impl<G: Game> ErasedRules for G {
             $(
                 fn $plain(&self) -> $plain_out {
                     Game::$plain(self)

@@ -109,7 +109,7 @@ const REQUESTS: &[u64] = &[
     libc::FIONCLEX,
 ];
 
-type Rules = BTreeMap<i64, Vec<SeccompRule>>;
+type SyscallRules = BTreeMap<i64, Vec<SeccompRule>>;
 type Built<T> = Result<T, seccompiler::BackendError>;
 
 fn equal(argument: u8, value: u64) -> Built<SeccompCondition> {
@@ -120,11 +120,11 @@ fn masked(argument: u8, mask: u64, value: u64) -> Built<SeccompCondition> {
     SeccompCondition::new(argument, Width::Dword, Op::MaskedEq(mask), value)
 }
 
-fn rules(plan: &Plan) -> Built<Rules> {
+fn rules(plan: &Plan) -> Built<SyscallRules> {
     let only_own = plan.has(Layer::Scope) && !filesystem::has_scopes();
     let signals = if only_own { &[] } else { SIGNALS };
     let any = ALLOWED.iter().chain(OLDER).chain(signals);
-    let mut rules: Rules = any.map(|&(_, nr)| (nr, Vec::new())).collect();
+    let mut rules: SyscallRules = any.map(|&(_, nr)| (nr, Vec::new())).collect();
     let mut allow = |call: i64, conditions: Vec<SeccompCondition>| -> Built<()> {
         rules
             .entry(call)

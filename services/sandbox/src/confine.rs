@@ -68,7 +68,7 @@ pub fn confine(plan: &Plan, kept: &[RawFd]) -> Result<(), Missing> {
     if plan.has(Layer::Descriptors) {
         close_descriptors(kept).map_err(Missing::at(Layer::Descriptors))?;
     }
-    let filesystem = filesystem::Rules::new(plan)?;
+    let filesystem = filesystem::PathRules::new(plan)?;
     if plan.has(Layer::Rlimits) {
         set_limits(plan).map_err(Missing::at(Layer::Rlimits))?;
     }

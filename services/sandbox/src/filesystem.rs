@@ -19,7 +19,7 @@ const VERSIONS: &[ABI] = &[ABI::V6, ABI::V5, ABI::V4, ABI::V3, ABI::V2, ABI::V1]
 const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full"];
 
 /// Rules that are ready to be set.
-pub(crate) struct Rules {
+pub(crate) struct PathRules {
     ruleset: Option<RulesetCreated>,
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn has_scopes() -> bool {
     version().is_some_and(|abi| abi >= ABI::V6)
 }
 
-impl Rules {
+impl PathRules {
     /// Opens every path of the rules, as the worker's user.
     pub(crate) fn new(plan: &Plan) -> Result<Self, Missing> {
         let files = plan.has(Layer::Landlock);

@@ -28,7 +28,7 @@ struct Page<'a> {
     hash: String,
     /// Name of the termination.
     end: &'static str,
-    players: Vec<Player<'a>>,
+    players: Vec<SeatView<'a>>,
     faults: Vec<Fault>,
     /// None if the moves are not stored.
     board: Option<Board>,
@@ -36,7 +36,7 @@ struct Page<'a> {
     missing: String,
 }
 
-struct Player<'a> {
+struct SeatView<'a> {
     name: &'a str,
     seat: usize,
     side: Option<&'static str>,
@@ -187,7 +187,7 @@ pub(crate) async fn page(site: &Site, id: &str, index: &str, ply: Option<u64>) -
     };
     let next = stepper.as_ref().zip(board.as_ref());
     let next = next.and_then(|(stepper, board)| stepper.seat(board.ply));
-    let players = names.iter().enumerate().map(|(seat, name)| Player {
+    let players = names.iter().enumerate().map(|(seat, name)| SeatView {
         name,
         seat,
         side: stepper.as_ref().and_then(|it| it.side(seat)),

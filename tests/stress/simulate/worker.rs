@@ -201,13 +201,13 @@ impl Worker {
                 self.protocol.not_leased(now, call, refusal);
             }
             Down::Reported(report, attempt) => {
-                if self.is_answer(report, attempt) {
+                if self.take_answer(report, attempt) {
                     self.reports.remove(&report);
                     self.protocol.reported(report);
                 }
             }
             Down::NotReported(report, attempt, refusal) => {
-                if self.is_answer(report, attempt) {
+                if self.take_answer(report, attempt) {
                     self.not_reported(net, report, refusal);
                 }
             }
@@ -248,7 +248,7 @@ impl Worker {
     }
 
     /// Whether this answers the current call; answers to earlier calls are ignored.
-    fn is_answer(&mut self, report: ReportNo, attempt: u32) -> bool {
+    fn take_answer(&mut self, report: ReportNo, attempt: u32) -> bool {
         let sent = self.reports.get_mut(&report);
         sent.is_some_and(|sent| {
             sent.attempt == attempt && std::mem::replace(&mut sent.on_its_way, false)

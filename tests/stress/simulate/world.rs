@@ -294,7 +294,7 @@ impl World {
             Event::Tick(boot) => {
                 let net = &mut self.net;
                 if let Some(coordinator) = self.coordinator.as_mut().filter(|it| it.boot == boot)
-                    && coordinator.is_due(net)
+                    && coordinator.take_due(net)
                 {
                     self.coordinate()?;
                 }

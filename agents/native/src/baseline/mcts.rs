@@ -189,7 +189,7 @@ impl<G: Game> Searcher<G> {
                 running += 1;
                 // Alone, a line waits for nothing.
                 loop {
-                    is_stopped = pace.is_over();
+                    is_stopped = pace.count();
                     if is_stopped || !self.advance(game, line, &mut rng) || together > 1 {
                         break;
                     }
@@ -238,7 +238,7 @@ impl<G: Game> Searcher<G> {
         if line.is_over {
             return false;
         }
-        if line.random.is_none() && !self.is_new(game, line, due, rng) {
+        if line.random.is_none() && !self.expand(game, line, due, rng) {
             self.descend(game, line, due, rng);
             return true;
         }
@@ -261,7 +261,7 @@ impl<G: Game> Searcher<G> {
 
     /// True if the line has reached a node that is evaluated now; else the node has children
     /// afterwards.
-    fn is_new(&mut self, game: &G, line: &mut Line<G>, due: Node, rng: &mut AgentRng) -> bool {
+    fn expand(&mut self, game: &G, line: &mut Line<G>, due: Node, rng: &mut AgentRng) -> bool {
         let (tree, at) = (&mut self.tree, line.at());
         if tree.is_expanded(at) {
             return false;

@@ -310,7 +310,7 @@ impl Tree<'_> {
             let to = from + value;
             if view.allows(piece, from, to) {
                 self.nodes += 1;
-                if self.pace.is_over() {
+                if self.pace.count() {
                     return best;
                 }
                 let worth = worths.of(view.landing(to, false));

@@ -284,7 +284,7 @@ impl Evaluator {
     /// The value of a legal move, searched `plies` plies ahead.
     fn look(&self, state: &State, plane: usize, plies: u32, effort: &mut Effort<'_>) -> i64 {
         effort.nodes += 1;
-        if effort.pace.is_over() {
+        if effort.pace.count() {
             return 0;
         }
         let from = state.r[usize::from(state.to_move & 1)][plane];

@@ -135,7 +135,7 @@ impl<G: Features> Search<'_, G> {
     /// stop.
     fn value(&mut self, core: &Core, ply: u32, mut alpha: f64, mut beta: f64) -> f64 {
         self.nodes += 1;
-        if self.pace.is_over() {
+        if self.pace.count() {
             return 0.0;
         }
         if core.is_over() && self.player.terminal == Terminal::WinInf {

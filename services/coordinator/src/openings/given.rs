@@ -15,7 +15,7 @@ use arena_model::{
 };
 
 use super::BookError;
-use crate::{error::Error, rulesets::Rules};
+use crate::{error::Error, rulesets::FoundRuleset};
 
 fn wrong<T>(problem: impl ToString) -> Result<T, BookError> {
     Err(BookError::Given(problem.to_string()))
@@ -76,7 +76,7 @@ pub(super) fn book(
 /// All options of the rules with their values, and the number of seats. If openings have start
 /// positions, no start position is drawn.
 pub(crate) fn resolve(
-    rules: &Rules,
+    rules: &FoundRuleset,
     given: &Options,
     seats: Option<usize>,
     book: Option<&Book>,
@@ -85,7 +85,7 @@ pub(crate) fn resolve(
     let Some(Book::Openings(openings)) = book else {
         return Ok(resolved);
     };
-    let Rules::Listed(info) = rules else {
+    let FoundRuleset::Listed(info) = rules else {
         let problem = "the rules are a package, so that the coordinator cannot check openings";
         return Err(BookError::Given(problem.to_owned()).into());
     };

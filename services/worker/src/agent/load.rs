@@ -23,7 +23,7 @@ impl CpuLoad {
     }
 
     /// True if an answer that took this long since the last call was thought out on the CPU.
-    pub(super) fn is_thinking(&mut self, processes: &[i32], took: Duration) -> bool {
+    pub(super) fn measure(&mut self, processes: &[i32], took: Duration) -> bool {
         let before = std::mem::replace(&mut self.0, cpu_demand(processes));
         let used = self.0.saturating_sub(before);
         took >= THINKS && used.as_secs_f64() >= SHARE * took.as_secs_f64()
@@ -46,8 +46,8 @@ mod tests {
         let start = std::time::Instant::now();
         thread::sleep(Duration::from_millis(200));
         let took = start.elapsed();
-        assert_eq!(load.is_thinking(&processes, took), expected, "{script}");
-        assert!(!load.is_thinking(&processes, Duration::from_millis(1)));
+        assert_eq!(load.measure(&processes, took), expected, "{script}");
+        assert!(!load.measure(&processes, Duration::from_millis(1)));
         child.kill().and_then(|()| child.wait()).expect("its end");
     }
 

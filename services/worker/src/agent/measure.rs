@@ -38,7 +38,7 @@ impl AgentTask {
             return;
         };
         let is_serial = connection.single || self.client.window.borrow().is_serial();
-        let is_thinking = load.is_thinking(&processes, took) && is_serial;
+        let is_thinking = load.measure(&processes, took) && is_serial;
         self.client.is_thinking.set(Some(is_thinking));
     }
 }

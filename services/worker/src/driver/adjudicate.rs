@@ -1,6 +1,8 @@
 //! Ends games about whose result both agents agree.
 
-use arena_engine::{Adjudication, Adjudicator, AnyMatch, Score, ScoredMove, Seat, Status, Verdict};
+use arena_engine::{
+    Adjudication, AdjudicationVerdict, Adjudicator, AnyMatch, Score, ScoredMove, Seat, Status,
+};
 
 use crate::context::TournamentContext;
 
@@ -8,7 +10,7 @@ use crate::context::TournamentContext;
 pub(super) struct Scores {
     adjudicator: Adjudicator,
     /// What follows from the last move, unless the rules ended the game with it.
-    verdict: Option<Verdict>,
+    verdict: Option<AdjudicationVerdict>,
 }
 
 impl Scores {

@@ -132,7 +132,7 @@ impl Fleet {
                 break ending;
             }
             let now = self.now();
-            if !draining && self.has_ended_its_time(now) {
+            if !draining && self.check_time(now) {
                 draining = true;
                 self.protocol.drain(now);
             }
@@ -174,7 +174,7 @@ impl Fleet {
     }
 
     /// True if the worker ends by itself, after a time without games or at the end of its lifetime.
-    fn has_ended_its_time(&mut self, now: Duration) -> bool {
+    fn check_time(&mut self, now: Duration) -> bool {
         let has_games = self.drivers.unfinished() > 0 || self.protocol.unanswered() > 0;
         if has_games || (self.busy.is_none() && self.protocol.joined()) {
             self.busy = Some(now);

@@ -49,8 +49,8 @@ impl Coordinator {
         }
     }
 
-    /// Whether nothing happened since the check was scheduled.
-    pub(in crate::stress::simulate) fn is_due(&mut self, net: &mut Net) -> bool {
+    /// Schedules the check again unless nothing happened since it was scheduled; true if nothing did.
+    pub(in crate::stress::simulate) fn take_due(&mut self, net: &mut Net) -> bool {
         let due = net.now >= self.tick;
         if !due {
             self.call_at_tick(net);

@@ -85,7 +85,7 @@ impl<'a, G: Game> Search<'a, G> {
 
     #[inline]
     fn spend(&mut self) -> Result<(), Spent> {
-        if self.used == self.budget || self.pace.is_over() {
+        if self.used == self.budget || self.pace.count() {
             return Err(Spent);
         }
         self.used += 1;

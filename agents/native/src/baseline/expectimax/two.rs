@@ -50,7 +50,7 @@ impl<G: Game> Search<'_, G> {
         if depth == 1 {
             for &action in &frame.legal {
                 let next = self.apply(state, action)?;
-                if best.is_settled_by(self.estimate(&next)[0]) {
+                if best.add(self.estimate(&next)[0]) {
                     break;
                 }
             }
@@ -61,7 +61,7 @@ impl<G: Game> Search<'_, G> {
         Child::sort(&mut frame.children);
         for child in &frame.children {
             let value = self.value_of_two(&child.state, depth - 1, 0, best.window)?;
-            if best.is_settled_by(value) {
+            if best.add(value) {
                 break;
             }
         }
@@ -126,7 +126,7 @@ impl Best {
 
     /// Adds a value; true if no other can matter.
     #[inline]
-    fn is_settled_by(&mut self, value: i64) -> bool {
+    fn add(&mut self, value: i64) -> bool {
         let (low, high) = &mut self.window;
         if self.maximizes {
             self.value = self.value.max(value);
