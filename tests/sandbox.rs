@@ -276,6 +276,7 @@ fn check_limits(level: &str) {
         ("memory", "memory_limit"),
         ("processes", "process_limit"),
         ("disk", "disk_limit"),
+        ("file", "disk_limit"),
         ("cpu", "cpu_limit"),
     ] {
         let faults = exceed(level, limit);

@@ -3,6 +3,7 @@
 `canaries` prints all that it finds in its environment and in the files that it can reach."""
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -34,6 +35,13 @@ def disk():
     for number in range(60):
         with open(f"{os.environ['TMPDIR']}/{number}", "wb") as file:
             file.write(b"x" * (1 << 20))
+
+
+def file():
+    """One file that is larger than the folder may be. Python ignores the signal by itself."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+    with open(f"{os.environ['TMPDIR']}/large", "wb") as large:
+        large.write(b"x" * (60 << 20))
 
 
 def cpu():

@@ -29,6 +29,24 @@ pub enum Timing {
     Strict,
 }
 
+/// A number of processes, or as many as help.
+#[cfg(test)]
+#[derive(schemars::JsonSchema)]
+#[schemars(untagged)]
+#[expect(dead_code, reason = "the schema alone needs it")]
+enum WholeOrAuto {
+    Number(#[schemars(range(min = 1, max = 1024))] u32),
+    Auto(Auto),
+}
+
+#[cfg(test)]
+#[derive(schemars::JsonSchema)]
+#[schemars(rename_all = "kebab-case")]
+#[expect(dead_code, reason = "the schema alone needs it")]
+enum Auto {
+    Auto,
+}
+
 /// Consequence of a fault.
 #[cfg(test)]
 #[derive(schemars::JsonSchema)]
@@ -117,11 +135,11 @@ pub struct Play {
     /// as on a fast one.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub scale_clocks: bool,
-    /// Maximum number of processes of each agent on a worker; default: as registered. It changes no
-    /// record.
-    #[cfg_attr(test, schemars(range(min = 1, max = 1024)))]
+    /// Maximum number of processes of each agent on a worker; default and `"auto"`: as registered. It
+    /// changes no record.
+    #[cfg_attr(test, schemars(with = "WholeOrAuto"))]
     #[serde(
-        deserialize_with = "super::some_whole::<1, u32, _>",
+        deserialize_with = "super::whole::whole_or_auto",
         skip_serializing_if = "Option::is_none"
     )]
     pub replicas: Option<u32>,

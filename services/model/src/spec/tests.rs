@@ -314,3 +314,20 @@ fn schema_is_current_and_has_every_key() {
         assert_eq!(keys(definition), listed(&settings), "{name}");
     }
 }
+
+#[test]
+fn number_of_processes_may_be_left_to_the_worker() {
+    let spec = |replicas: &str| {
+        Spec::parse(&format!(
+            "name = \"a\"\nruleset = \"kalah\"\nagents = [\"a\", \"b\"]\n[play]\nreplicas = {replicas}"
+        ))
+    };
+    let automatic = spec("\"auto\"").expect("a spec");
+    assert_eq!(automatic.play.replicas, None);
+    assert_eq!(spec("4").expect("a spec").play.replicas, Some(4));
+    let wrong = spec("\"many\"").expect_err("not a number").to_string();
+    assert!(
+        wrong.contains("a whole number, at least 1, or \"auto\""),
+        "{wrong}"
+    );
+}

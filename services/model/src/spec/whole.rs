@@ -47,3 +47,38 @@ impl<const LEAST: u64, T: TryFrom<u64>> Visitor<'_> for Whole<LEAST, T> {
         T::try_from(value).map_err(|_| E::invalid_value(Unexpected::Unsigned(value), &self))
     }
 }
+
+/// The same for a key that may also be `"auto"`, which is the default.
+///
+/// # Errors
+/// As [`whole`].
+pub(super) fn whole_or_auto<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u32>, D::Error> {
+    from.deserialize_any(WholeOrAuto)
+}
+
+struct WholeOrAuto;
+
+impl Visitor<'_> for WholeOrAuto {
+    type Value = Option<u32>;
+
+    fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str("a whole number, at least 1, or \"auto\"")
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<Option<u32>, E> {
+        match value {
+            "auto" => Ok(None),
+            _ => Err(E::invalid_value(Unexpected::Str(value), &self)),
+        }
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Option<u32>, E> {
+        let number = u32::try_from(value).map(Some);
+        number.map_err(|_| E::invalid_value(Unexpected::Signed(value), &self))
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Option<u32>, E> {
+        let number = u32::try_from(value).map(Some);
+        number.map_err(|_| E::invalid_value(Unexpected::Unsigned(value), &self))
+    }
+}

@@ -17,6 +17,7 @@ use arena_wire::{
     networks::{AgentNetworks, causes, is_of_agent},
     v1::{self, agent_setup},
 };
+use nix::sys::signal::Signal;
 use tokio::{sync::OwnedSemaphorePermit, time};
 use tonic::{Code, Status, transport::Channel};
 use tonic_health::pb::health_check_response::ServingStatus;
@@ -396,6 +397,9 @@ fn limit_fault(exit: Exit) -> Option<FaultKind> {
         Exit::Exceeded(TreeLimit::Processes, _) => FaultKind::ProcessLimit,
         Exit::Exceeded(TreeLimit::Disk, _) => FaultKind::DiskLimit,
         Exit::Exceeded(TreeLimit::Cpu, _) => FaultKind::CpuLimit,
+        // One file, or one process, exceeded the limit of the tree.
+        Exit::Signal(signal) if signal == Signal::SIGXFSZ as i32 => FaultKind::DiskLimit,
+        Exit::Signal(signal) if signal == Signal::SIGXCPU as i32 => FaultKind::CpuLimit,
         _ => return None,
     })
 }
