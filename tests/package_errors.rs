@@ -180,6 +180,64 @@ fn name_alone_shows_a_registered_package() {
 }
 
 #[test]
+fn book_with_rules_of_a_package_is_refused() {
+    let world = World::with_python();
+    register_pig(&world);
+    for book in ["positions.epd", "games.pgn"] {
+        let _ = world.write(book, "");
+    }
+    let refused = |book: &str, remedy: &str| {
+        let more = format!("seats = 2\n[play]\nbook = {book}");
+        let text = spec("pig", "pig", 1, &["random", "second"], &more);
+        let text = format!("{text}\n[[agent]]\nname = \"second\"\nbot = \"random\"\n");
+        let path = world.write("pig.toml", text);
+        for command in [
+            &["run"][..],
+            &["tournament", "plan"],
+            &["tournament", "start"],
+        ] {
+            let command = with_data(&[command, &[&path]].concat());
+            let _ = world
+                .arena(&command)
+                .fails(2, &["packages take no book", remedy]);
+        }
+    };
+    let other = "remove book from [play], or choose chess";
+    refused("\"positions.epd\"", other);
+    refused("\"games.pgn\"\nbook_plies = 6", other);
+    refused("[\"throw\"]", "remove book from [play]");
+    let play = ["play", "--ruleset", "pig", "--seats", "random,random"];
+    let book = ["--seed", "1", "--book", "positions.epd"];
+    let command = with_data(&[&play[..], &book].concat());
+    let _ = world
+        .arena(&command)
+        .fails(2, &["packages take no book", "remove --book"]);
+}
+
+#[test]
+fn unregistered_ruleset_is_refused_with_a_remedy() {
+    let world = World::new();
+    let text = spec("pork", "pork", 1, &["random", "greedy"], "");
+    let path = world.write("pork.toml", text);
+    for command in [
+        &["run"][..],
+        &["tournament", "plan"],
+        &["tournament", "start"],
+    ] {
+        let unknown = world.arena(&[command, &[&path]].concat());
+        let _ = unknown.fails(
+            2,
+            &[
+                "unknown ruleset \"pork\"",
+                "arena rulesets register pork --package PATH",
+                "--data",
+                "--coordinator",
+            ],
+        );
+    }
+}
+
+#[test]
 fn person_plays_a_registered_package() {
     let world = World::with_python();
     register_pig(&world);
