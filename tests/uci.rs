@@ -115,6 +115,36 @@ fn engine_without_clock_is_limited_by_nodes_depth_or_time() {
 }
 
 #[test]
+fn program_that_speaks_no_uci_is_refused() {
+    let world = World::new();
+    for (program, more, problem) in [
+        ("/bin/true", &[][..], "it ended"),
+        ("/bin/echo", &["--", "hello"][..], "it ended"),
+        ("/bin/cat", &["--start-timeout", "1"][..], "within"),
+    ] {
+        let start = [
+            "agent", "register", "none", "--uci", program, "--data", "data",
+        ];
+        let refused = world.arena(&[&start[..], more].concat());
+        let check = ["agent", "check", "--uci", program];
+        let checked = world.arena(&[&check[..], more].concat());
+        for (shown, code) in [(refused, 2), (checked, 3)] {
+            let shown = shown.fails(code, &["uci", "uciok", problem]).transcript();
+            for words in [
+                "plays every ruleset",
+                "hello on",
+                "ARENA_LISTEN",
+                "agents/PROTOCOL.md",
+            ] {
+                assert!(!shown.contains(words), "{words}: {shown}");
+            }
+        }
+    }
+    let listed = world.arena(&["agent", "list", "--data", "data"]).ok();
+    assert!(!listed.stdout.contains("none"), "{}", listed.stdout);
+}
+
+#[test]
 fn faults_of_an_engine_are_named() {
     for (mode, fault) in [
         ("crash", "crash"),
