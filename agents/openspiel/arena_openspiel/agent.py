@@ -25,6 +25,11 @@ class BotAgent(Agent):
     #: Arguments of `python -m arena_openspiel` after the name in the package of `--openspiel`.
     registered: Tuple[str, ...] = ()
 
+    @property
+    def perfect_information(self) -> bool:
+        """True unless the agent says what it does where information is hidden."""
+        return type(self).choose_hidden is BotAgent.choose_hidden
+
     def bot(self, game: pyspiel.Game, player: int, seed: int, **options: Any) -> pyspiel.Bot:
         """A bot for one decision. Take all its random numbers from `seed`, which has 31 bits.
         `options` has the values of the agent's own options."""
