@@ -129,10 +129,11 @@ fn bots_that_look_at_states_are_refused() {
 #[test]
 fn agents_that_need_whole_states_are_refused() {
     let (world, _) = world();
-    register(&world, "data");
     let agent = changed_agent(&world, "bot.update(rulesets=[], perfect_information=True)");
     let agent = ["agent", "register", "whole", "--binary", &agent];
     let with_data = |command: &[&str]| world.arena(&[command, &["--data", "data"]].concat());
+    let rules = ["rulesets", "register", "cards", "--package", "rules"];
+    let _ = with_data(&rules).ok();
     let _ = with_data(&agent).ok();
     let shown = with_data(&["agent", "show", "whole"]).ok().stdout;
     assert!(shown.contains("without hidden information"), "{shown}");
