@@ -3,6 +3,8 @@ use std::fs;
 use arena_tests::{World, repository, sha256, spec};
 use serde_json::{Value, json};
 
+use crate::check_steps::changed_agent;
+
 /// Writes the rules of a card game as a package.
 pub(crate) fn write_rules(world: &World, folder: &str, mode: &str) {
     let folder = world.folder().join(folder);
@@ -121,6 +123,31 @@ fn bots_that_look_at_states_are_refused() {
                 "it looks at whole states, and seats of cards see only a part of them",
             ],
         );
+    }
+}
+
+#[test]
+fn agents_that_need_whole_states_are_refused() {
+    let (world, _) = world();
+    let agent = changed_agent(&world, "bot.update(rulesets=[], perfect_information=True)");
+    let agent = ["agent", "register", "whole", "--binary", &agent];
+    let with_data = |command: &[&str]| world.arena(&[command, &["--data", "data"]].concat());
+    let rules = ["rulesets", "register", "cards", "--package", "rules"];
+    let _ = with_data(&rules).ok();
+    let _ = with_data(&agent).ok();
+    let shown = with_data(&["agent", "show", "whole"]).ok().stdout;
+    assert!(shown.contains("without hidden information"), "{shown}");
+    let text = spec("cards", "cards", 1, &["whole", "random"], "seats = 2");
+    let path = world.write("whole.toml", text);
+    for command in [
+        &["run"][..],
+        &["tournament", "plan"],
+        &["tournament", "start"],
+    ] {
+        let refused = with_data(&[command, &[&path]].concat());
+        let reason =
+            "agent \"whole\": it needs whole states, and seats of cards see only a part of them";
+        let _ = refused.fails(2, &[reason]);
     }
 }
 

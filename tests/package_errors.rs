@@ -52,6 +52,27 @@ fn fails_one_step(change: (&str, &str), step: &str, detail: &str, at: &str, outp
     world.nothing_runs();
 }
 
+/// Checks the steps of a package as JSON: methods that panic, `decode` and `encode` are parts of rulesets in Rust.
+fn speaks_of_a_package(json: &str) {
+    for words in [
+        "panic",
+        "method",
+        "decode",
+        "encode",
+        "write_action",
+        "one core",
+    ] {
+        assert!(!json.contains(words), "{words}: {json}");
+    }
+    for words in [
+        "\"answers\"",
+        "\"states\"",
+        "two processes give the same answers",
+    ] {
+        assert!(json.contains(words), "{words}: {json}");
+    }
+}
+
 #[test]
 fn exception_in_apply_is_shown_with_its_traceback() {
     fails_one_step(
@@ -59,7 +80,7 @@ fn exception_in_apply_is_shown_with_its_traceback() {
             "    def end_turn(self, state):",
             "    def end_turn(self, state):\n        raise RuntimeError(\"it rolled away\")",
         ),
-        "panics",
+        "answers",
         "RuntimeError: it rolled away (game.py, line ",
         "in state {\"points\":",
         &[
@@ -85,8 +106,9 @@ fn failure_of_one_game_among_thousands_is_found() {
         "10, \"points that win\", min=10, max=11",
     );
     let check = |games| ["rulesets", "check", "rare", "--games", games];
-    let _ = world.arena(&check("100")).ok();
-    let failed = ["panics", "AssertionError: a long turn (game.py, line "];
+    let json = [&check("100")[..], &["--output", "json"]].concat();
+    speaks_of_a_package(&world.arena(&json).ok().stdout);
+    let failed = ["answers", "AssertionError: a long turn (game.py, line "];
     let _ = world.arena(&check("4000")).fails(3, &failed);
     world.nothing_runs();
 }
@@ -95,7 +117,7 @@ fn failure_of_one_game_among_thousands_is_found() {
 fn wrong_key_is_shown_with_its_traceback() {
     fails_one_step(
         ("state[\"seat\"], {HOLD", "state[\"seta\"], {HOLD"),
-        "panics",
+        "answers",
         "KeyError: 'seta' (game.py, line ",
         "event ",
         &["game.py\", line ", "in next", "KeyError: 'seta'"],
@@ -106,7 +128,7 @@ fn wrong_key_is_shown_with_its_traceback() {
 fn wrong_type_names_the_field() {
     fails_one_step(
         ("HOLD: \"hold\"", "HOLD: 5"),
-        "panics",
+        "answers",
         "the field \"moves\" is [5,\"throw\"]: ",
         "in state {\"points\":",
         &[],
@@ -177,6 +199,64 @@ fn name_alone_shows_a_registered_package() {
         2,
         &["unknown ruleset \"pork\"", "--coordinator URL or --data"],
     );
+}
+
+#[test]
+fn book_with_rules_of_a_package_is_refused() {
+    let world = World::with_python();
+    register_pig(&world);
+    for book in ["positions.epd", "games.pgn"] {
+        let _ = world.write(book, "");
+    }
+    let refused = |book: &str, remedy: &str| {
+        let more = format!("seats = 2\n[play]\nbook = {book}");
+        let text = spec("pig", "pig", 1, &["random", "second"], &more);
+        let text = format!("{text}\n[[agent]]\nname = \"second\"\nbot = \"random\"\n");
+        let path = world.write("pig.toml", text);
+        for command in [
+            &["run"][..],
+            &["tournament", "plan"],
+            &["tournament", "start"],
+        ] {
+            let command = with_data(&[command, &[&path]].concat());
+            let _ = world
+                .arena(&command)
+                .fails(2, &["packages take no book", remedy]);
+        }
+    };
+    let other = "remove book from [play], or choose chess";
+    refused("\"positions.epd\"", other);
+    refused("\"games.pgn\"\nbook_plies = 6", other);
+    refused("[\"throw\"]", "remove book from [play]");
+    let play = ["play", "--ruleset", "pig", "--seats", "random,random"];
+    let book = ["--seed", "1", "--book", "positions.epd"];
+    let command = with_data(&[&play[..], &book].concat());
+    let _ = world
+        .arena(&command)
+        .fails(2, &["packages take no book", "remove --book"]);
+}
+
+#[test]
+fn unregistered_ruleset_is_refused_with_a_remedy() {
+    let world = World::new();
+    let text = spec("pork", "pork", 1, &["random", "greedy"], "");
+    let path = world.write("pork.toml", text);
+    for command in [
+        &["run"][..],
+        &["tournament", "plan"],
+        &["tournament", "start"],
+    ] {
+        let unknown = world.arena(&[command, &[&path]].concat());
+        let _ = unknown.fails(
+            2,
+            &[
+                "unknown ruleset \"pork\"",
+                "arena rulesets register pork --package PATH",
+                "--data",
+                "--coordinator",
+            ],
+        );
+    }
 }
 
 #[test]

@@ -1,8 +1,12 @@
 //! Chess engines that speak UCI, as agents: `agents/uci`.
 
-use std::{fs, path::Path, process::Command};
+use std::{fs, path::Path, process::Command, thread, time::Duration};
 
-use arena_tests::{World, python, repository, spec};
+use arena_tests::{World, python, repository, spec, until};
+use nix::{
+    sys::signal::{Signal, kill},
+    unistd::Pid,
+};
 use serde_json::json;
 
 /// A world with the engine of `tests/chess`, whose interpreter has the package `chess`.
@@ -115,6 +119,36 @@ fn engine_without_clock_is_limited_by_nodes_depth_or_time() {
 }
 
 #[test]
+fn program_that_speaks_no_uci_is_refused() {
+    let world = World::new();
+    for (program, more, problem) in [
+        ("/bin/true", &[][..], "it ended"),
+        ("/bin/echo", &["--", "hello"][..], "it ended"),
+        ("/bin/cat", &["--start-timeout", "1"][..], "within"),
+    ] {
+        let start = [
+            "agent", "register", "none", "--uci", program, "--data", "data",
+        ];
+        let refused = world.arena(&[&start[..], more].concat());
+        let check = ["agent", "check", "--uci", program];
+        let checked = world.arena(&[&check[..], more].concat());
+        for (shown, code) in [(refused, 2), (checked, 3)] {
+            let shown = shown.fails(code, &["uci", "uciok", problem]).transcript();
+            for words in [
+                "plays every ruleset",
+                "hello on",
+                "ARENA_LISTEN",
+                "agents/PROTOCOL.md",
+            ] {
+                assert!(!shown.contains(words), "{words}: {shown}");
+            }
+        }
+    }
+    let listed = world.arena(&["agent", "list", "--data", "data"]).ok();
+    assert!(!listed.stdout.contains("none"), "{}", listed.stdout);
+}
+
+#[test]
 fn faults_of_an_engine_are_named() {
     for (mode, fault) in [
         ("crash", "crash"),
@@ -148,6 +182,179 @@ fn stockfish() -> Option<&'static str> {
         eprintln!("skipped: stockfish is not installed: tests/setup installs it on Debian");
     }
     found
+}
+
+/// The logs of the engine's processes, in the order of their first searches.
+fn logs(world: &World) -> Vec<String> {
+    let Ok(files) = fs::read_dir(world.folder().join("output")) else {
+        return Vec::new();
+    };
+    let read = |file: Result<fs::DirEntry, _>| fs::read_to_string(file.ok()?.path()).ok();
+    let mut logs: Vec<String> = files.filter_map(read).collect();
+    logs.sort_by(|one, other| times(one).partial_cmp(&times(other)).expect("numbers"));
+    logs
+}
+
+/// What a log says about each search: its time, and the cores that it may use.
+fn searches(log: &str) -> impl DoubleEndedIterator<Item = (f64, &str)> {
+    let lines = log.lines().filter_map(|line| line.strip_prefix("at "));
+    lines.filter_map(|line| {
+        let (time, cores) = line.split_once(" on cores ")?;
+        Some((time.parse().ok()?, cores))
+    })
+}
+
+fn times(log: &str) -> Vec<f64> {
+    searches(log).map(|(time, _)| time).collect()
+}
+
+/// The positions that a log has, as its lines.
+fn positions(log: &str) -> Vec<&str> {
+    let lines = log.lines();
+    lines
+        .filter(|line| line.starts_with("got position"))
+        .collect()
+}
+
+/// The process of an engine, without its adapter and guard.
+fn engine_process(world: &World, name: &str) -> Option<i32> {
+    let is_engine = |line: &str| line.contains(name) && !line.contains(" agent ");
+    let mut running = world.processes().into_iter();
+    Some(running.find(|(_, line)| is_engine(line))?.0)
+}
+
+fn kill_engine(world: &World, name: &str) {
+    let id = until("an engine", || engine_process(world, name));
+    kill(Pid::from_raw(id), Signal::SIGKILL).expect("it runs");
+}
+
+const SLOW: [&str; 2] = ["--", "slow"];
+
+#[test]
+fn killed_engine_goes_on_with_its_game() {
+    let (world, engine) = world();
+    let more = "options = { max_plies = 50 }\n[play]\nreplicas = 1";
+    let text = spec("killed", "chess", 1, &["engine", "random"], more);
+    let path = world.write("killed.toml", text);
+    let run = |data| {
+        [
+            "run",
+            &path,
+            "--data",
+            data,
+            "--workers",
+            "1",
+            "--output",
+            "json",
+        ]
+    };
+    let register = |data| {
+        let register = [
+            "agent", "register", "engine", "--uci", &engine, "--data", data,
+        ];
+        let _ = world.arena(&[&register[..], &SLOW].concat()).ok();
+    };
+    register("calm");
+    let id = world.arena(&run("calm")).ok().tournament_id();
+    register("disturbed");
+    let output = ["--agent-output", "output"];
+    let running = world.start(&[&run("disturbed")[..], &output].concat());
+    let is_halfway = || logs(&world).iter().any(|log| times(log).len() >= 6);
+    until("the middle of a game", || is_halfway().then_some(()));
+    kill_engine(&world, "engine.py slow");
+    let standings = running.output().ok().json();
+    assert_eq!(standings["games_clean"], 2, "{standings}");
+    let logs = logs(&world);
+    let [killed, next] = &logs[..] else {
+        panic!("{} processes: {logs:?}", logs.len());
+    };
+    // The position at which it was killed, or the next one: the moves so far are not lost.
+    let (before, after) = (positions(killed), positions(next));
+    assert!(
+        before.len() >= 6 && !after[0].contains("w KQkq - 0 1"),
+        "{logs:?}"
+    );
+    assert!(!before[..before.len() - 1].contains(&after[0]), "{logs:?}");
+    let [calm, disturbed] = ["calm", "disturbed"].map(|data| world.export(&id, ["--data", data]));
+    assert_eq!(calm.difference(&disturbed), None);
+    world.nothing_runs();
+}
+
+#[test]
+fn killed_stockfish_goes_on_with_its_game() {
+    let Some(engine) = stockfish() else { return };
+    let world = World::new();
+    register(&world, "fish", engine, &[]);
+    let more = "options = { max_plies = 60 }\n[play]\ntiming = \"strict\"\nmove_time = \"40ms\"\nreplicas = 1";
+    let text = spec("killed", "chess", 1, &["fish", "random"], more);
+    let path = world.write("killed.toml", text);
+    let run = [
+        "run",
+        &path,
+        "--data",
+        "data",
+        "--workers",
+        "1",
+        "--output",
+        "json",
+    ];
+    let running = world.start(&run);
+    let engine = || engine_process(&world, "stockfish");
+    let first = until("an engine", engine);
+    thread::sleep(Duration::from_millis(500));
+    kill_engine(&world, "stockfish");
+    let _ = until("another engine", || engine().filter(|it| *it != first));
+    let output = running.output();
+    let standings = output.json();
+    assert_eq!(standings["games"], 2, "{}", output.transcript());
+    let agents = standings["agents"].as_array().expect("agents");
+    for agent in agents {
+        let most = u64::from(agent["agent"] == "fish");
+        assert!(agent["faults"].as_u64() <= Some(most), "{standings}");
+    }
+    world.nothing_runs();
+}
+
+#[test]
+fn engine_plays_several_games_at_once() {
+    let (world, engine) = world();
+    register(&world, "engine", &engine, &SLOW);
+    let more = "options = { max_plies = 30 }\n[play]\nreplicas = 2";
+    let text = spec("several", "chess", 3, &["engine", "random"], more);
+    let output = ["--workers", "1", "--agent-output", "output"];
+    let (_, standings, games) = world.tournament(&text, "data", &output);
+    assert_eq!(standings["games_clean"], 6, "{standings}");
+    assert_eq!(games.games.len(), 6);
+    let logs = logs(&world);
+    let [one, other] = &logs[..] else {
+        panic!("{} processes", logs.len());
+    };
+    let games = |log: &str| log.matches("got ucinewgame").count();
+    assert_eq!(games(one) + games(other), 6, "{logs:?}");
+    // Both search for moves of games at the same time.
+    let (end, start) = (times(one).pop(), times(other).first().copied());
+    assert!(end > start, "{logs:?}");
+    world.nothing_runs();
+}
+
+#[test]
+fn strictly_timed_engine_has_a_core_of_its_own() {
+    let (world, engine) = world();
+    register(&world, "engine", &engine, &[]);
+    let more = "options = { max_plies = 20 }\n[play]\ntiming = \"strict\"\nmove_time = \"500ms\"";
+    let text = spec("strict", "chess", 1, &["engine", "random"], more);
+    let output = ["--workers", "1", "--agent-output", "output"];
+    let (_, standings, _) = world.tournament(&text, "data", &output);
+    assert_eq!(standings["games_clean"], 2, "{standings}");
+    let logs = logs(&world);
+    let cores = logs
+        .iter()
+        .flat_map(|log| searches(log))
+        .map(|(_, cores)| cores);
+    let cores: Vec<&str> = cores.collect();
+    assert!(cores.len() >= 20, "{cores:?}");
+    let are_numbers = cores.iter().all(|core| core.parse::<u32>().is_ok());
+    assert!(are_numbers, "one core each: {cores:?}");
 }
 
 /// What the package `chess` says about games in PGN: their results by its rules, and what is wrong.

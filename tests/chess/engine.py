@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """A UCI engine that misbehaves as its argument says, and writes what it gets to its log."""
 
+import os
 import sys
 import time
 
@@ -24,6 +25,9 @@ for line in sys.stdin:
         for move in words[9:]:
             board.push_uci(move)
     elif words[0] == "go":
+        print("at", time.time(), "on cores", *sorted(os.sched_getaffinity(0)), file=sys.stderr, flush=True)
+        if mode == "slow":
+            time.sleep(0.03)
         is_due = board.fullmove_number >= 8
         if is_due and mode == "crash":
             sys.exit(7)

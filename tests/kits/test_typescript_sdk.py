@@ -139,7 +139,8 @@ def test_description_and_bots_of_a_process(serve):
       const nth = ({ legalMoves, botOptions: { n, back } }) => legalMoves.at(back === "true" ? -1 - n : +n);
       const last = ({ legalMoves }) => ({ move: legalMoves.at(-1), score: 0.5, depth: 3, nodes: 7, variation: [5, "x"] });
       const required_options = { kalah: { pits: 6, early_stop: false } };
-      serve({ name: "nth", version: "3", options, required_options, choose: nth, sticky: true, usesSeed: false },
+      serve({ name: "nth", version: "3", options, required_options, perfect_information: true,
+              choose: nth, sticky: true, usesSeed: false },
             { name: "last", choose: last, rulesets: ["kalah"], deterministic: true });
     """).client
     description = client.describe()
@@ -148,6 +149,7 @@ def test_description_and_bots_of_a_process(serve):
     nth, last = description.bots
     required = [(it.ruleset, it.name, it.value) for it in nth.required_options]
     assert required == [("kalah", "pits", "6"), ("kalah", "early_stop", "false")]
+    assert (nth.perfect_information, last.perfect_information) == (True, False)
     assert (nth.name, nth.uses_seed, nth.deterministic) == ("nth", pb.SEED_USE_NO, False)
     assert (list(last.rulesets), last.uses_seed, last.deterministic) == (["kalah"], 0, True)
     option = nth.options[0]

@@ -58,6 +58,7 @@ fn describe_bot(info: &BotInfo) -> v1::Bot {
         }
         .into(),
         required_options: Vec::new(),
+        perfect_information: false,
     }
 }
 

@@ -25,6 +25,12 @@ class BotAgent(Agent):
     #: Arguments of `python -m arena_openspiel` after the name in the package of `--openspiel`.
     registered: Tuple[str, ...] = ()
 
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "perfect_information" not in cls.__dict__:
+            # An agent with a method of its own says what it does where information is hidden.
+            cls.perfect_information = cls.choose_hidden is BotAgent.choose_hidden
+
     def bot(self, game: pyspiel.Game, player: int, seed: int, **options: Any) -> pyspiel.Bot:
         """A bot for one decision. Take all its random numbers from `seed`, which has 31 bits.
         `options` has the values of the agent's own options."""

@@ -60,6 +60,16 @@ def test_tournaments_are_the_same_with_one_worker_and_with_three(folder, game, s
     folder.arena("store", "verify", "--data", data)
 
 
+def test_bot_that_needs_whole_states_is_refused(folder):
+    folder.arena("rulesets", "register", "cup", "--openspiel", "matrix_rps", "--data", "data")
+    shown = folder.arena("agent", "register", "spiel", "--openspiel", "mcts", "--data", "data")
+    assert "plays any ruleset, without hidden information" in shown
+    spec = folder.spec("cup", ["spiel", "random"], blocks=2)
+    for command in (["run"], ["tournament", "plan"]):
+        refused = folder.arena(*command, spec, "--data", "data", code=2)
+        assert 'agent "spiel": it needs whole states, and seats of cup see only a part of them' in refused
+
+
 POLICY = """\
 from arena_agent import Agent, serve
 

@@ -26,6 +26,9 @@ pub enum EngineError {
     /// It has ended.
     #[error("the engine ended")]
     Ended,
+    /// It has ended before it described itself.
+    #[error("it ended before it answered `uci` with `uciok`, as an engine that speaks UCI does")]
+    NoUci,
     /// It wrote something too long.
     #[error("the engine wrote a line of more than {LINE_BYTES} bytes")]
     Long,
@@ -74,10 +77,14 @@ impl Engine {
             input,
             output,
         };
-        engine.say("uci")?;
+        let no_uci = |error| match error {
+            EngineError::Ended => EngineError::NoUci,
+            error => error,
+        };
+        engine.say("uci").map_err(no_uci)?;
         let mut found = Found::default();
         loop {
-            let line = engine.next_line()?;
+            let line = engine.next_line().map_err(no_uci)?;
             if line == "uciok" {
                 break;
             } else if let Some(name) = line.strip_prefix("id name ") {

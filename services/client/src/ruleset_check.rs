@@ -27,7 +27,7 @@ use strum::VariantArray;
 use self::{
     crowd::Crowd,
     node::Next,
-    steps::{package_promise, package_remedy, step_of},
+    steps::{ShownStep, package_remedy, step_of},
 };
 pub use self::{
     golden::{GOLDEN_FILE, Golden, playthroughs},
@@ -225,6 +225,8 @@ pub fn report_start(name: &str, failure: RulesFailure) -> Report {
         "correct what it answers to `describe`, by services/games/PROTOCOL.md",
     );
     for &step in &RulesetStep::VARIANTS[1..] {
+        let is_package = true;
+        let step = ShownStep { step, is_package };
         report.add(step, Verdict::Skipped, "the package did not start");
     }
     report
@@ -249,9 +251,14 @@ fn report(
     mut speed: Option<Outcome<Measured>>,
 ) -> Outcome<Report> {
     let mut report = Report::default();
+    let is_package = matches!(rules, Rules::Package(_));
+    let as_shown = |step| ShownStep { step, is_package };
     let untried = failed.map_or_else(
         || "no game came to its end".to_owned(),
-        |step| format!("step {}, {}, failed first", step.number(), step.name()),
+        |step| {
+            let name = as_shown(step).name();
+            format!("step {}, {name}, failed first", step.number())
+        },
     );
     let played = format!(
         "{}, {}",
@@ -267,18 +274,19 @@ fn report(
         _ => true,
     };
     for &step in RulesetStep::VARIANTS {
+        let shown = as_shown(step);
         let detail = match step {
             // What was not tried has not passed.
             _ if (RulesetStep::Decisions..RulesetStep::Speed).contains(&step)
                 && found.games_ended == 0
                 && !found.problems.contains_key(&step) =>
             {
-                report.add(step, Verdict::Skipped, &*untried);
+                report.add(shown, Verdict::Skipped, &*untried);
                 continue;
             }
             RulesetStep::Golden if found.golden == 0 => {
                 let problem = format!("there is no {GOLDEN_FILE}; --write-golden writes one");
-                report.add(step, Verdict::Skipped, problem);
+                report.add(shown, Verdict::Skipped, problem);
                 continue;
             }
             RulesetStep::Memory if found.memory.is_none() => {
@@ -286,21 +294,22 @@ fn report(
                     Rules::Listed(_) => "the rules are a part of this program",
                     Rules::Package(_) => "the system does not show it, or an earlier step failed",
                 };
-                report.add(step, Verdict::Skipped, reason);
+                report.add(shown, Verdict::Skipped, reason);
                 continue;
             }
             // Nothing was promised.
             _ if !has(step) && !found.problems.contains_key(&step) => {
-                report.add(step, Verdict::Skipped, "it has none");
+                report.add(shown, Verdict::Skipped, "it has none");
                 continue;
             }
             RulesetStep::Speed => match speed.take().filter(|_| is_sound) {
                 Some(measured) => format!(
-                    "{} decisions/s on one core",
-                    units::rate(measured?.decisions_per_second)
+                    "{} decisions/s{}",
+                    units::rate(measured?.decisions_per_second),
+                    if is_package { "" } else { " on one core" },
                 ),
                 None => {
-                    report.add(step, Verdict::Skipped, "an earlier step failed");
+                    report.add(shown, Verdict::Skipped, "an earlier step failed");
                     continue;
                 }
             },
@@ -320,20 +329,17 @@ fn report(
                     units::plural(found.events_most.into(), "event")
                 )
             }
-            _ => step.promise().to_owned(),
+            _ => shown.promise().to_owned(),
         };
         let Some(problem) = found.problems.remove(&step) else {
-            report.add(step, Verdict::Passed, detail);
+            report.add(shown, Verdict::Passed, detail);
             continue;
         };
-        let (promise, remedy) = match rules {
-            Rules::Listed(_) => (step.promise(), step.remedy()),
-            Rules::Package(_) => {
-                let has_output = !problem.output.is_empty();
-                (package_promise(step), package_remedy(step, has_output))
-            }
+        let remedy = match is_package {
+            true => package_remedy(step, !problem.output.is_empty()),
+            false => step.remedy(),
         };
-        report.add_failed(step, problem, promise, remedy);
+        report.add_failed(shown, problem, shown.promise(), remedy);
     }
     Ok(report)
 }

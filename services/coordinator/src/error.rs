@@ -9,6 +9,7 @@ use std::{
 };
 
 use arena_access::without_secrets;
+use arena_games::GamesError;
 use arena_model::{
     NameError, RECORD_VERSION, SeedError, engine::options::OptionError, printable, spec::SpecError,
 };
@@ -50,7 +51,10 @@ pub(crate) enum Error {
     #[error(transparent)]
     Seed(#[from] SeedError),
     #[error(transparent)]
-    Games(#[from] arena_games::GamesError),
+    Games(#[from] GamesError),
+    /// A ruleset that is neither built in nor registered here.
+    #[error("{}", unknown_ruleset(.0))]
+    RulesetUnknown(GamesError),
     /// Options of rules that are a package.
     #[error(transparent)]
     RulesOptions(arena_model::rules::RulesError),
@@ -300,6 +304,20 @@ pub(crate) enum Error {
     Store(#[from] StoreError),
 }
 
+/// An unknown ruleset, and how to register a package of this name.
+fn unknown_ruleset(error: &GamesError) -> String {
+    let name = match error {
+        GamesError::Unknown { name, .. } => name,
+        _ => "NAME",
+    };
+    let text = error.to_string();
+    let end = if text.ends_with('?') { "" } else { "." };
+    format!(
+        "{text}{end} If its rules are a package, register it with `arena rulesets register {name} --package PATH`; \
+         if it is registered elsewhere, add --data FOLDER or --coordinator URL"
+    )
+}
+
 fn hint(nearest: Option<&String>, otherwise: &str) -> String {
     nearest.map_or_else(
         || otherwise.to_owned(),
@@ -338,7 +356,7 @@ impl Error {
             | Self::TooManyGames { .. }
             | Self::TooManyGroups { .. }
             | Self::RecordsFixed { .. } => (InvalidArgument, reasons::SPEC_INVALID),
-            Self::Games(arena_games::GamesError::Unknown { .. }) => {
+            Self::RulesetUnknown(_) | Self::Games(GamesError::Unknown { .. }) => {
                 (InvalidArgument, reasons::UNKNOWN_RULESET)
             }
             Self::RulesetNotFound { .. } => (NotFound, reasons::UNKNOWN_RULESET),

@@ -118,10 +118,13 @@ impl Plan {
             )));
         }
         let variants = Variants::new(&spec);
+        let information = rules
+            .description()
+            .map_or_else(Default::default, |it| it.information);
         let (refs, setups): (Vec<_>, Vec<_>) = spec
             .agents
             .iter()
-            .map(|name| resolve_agent(name, &spec, &options, &variants, agents))
+            .map(|name| resolve_agent(name, &spec, (&options, information), &variants, agents))
             .collect::<Result<Vec<_>, _>>()?
             .into_iter()
             .unzip();

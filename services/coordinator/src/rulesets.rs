@@ -157,7 +157,7 @@ impl Rulesets {
                     let known: Vec<String> =
                         known.into_iter().chain(self.0.keys().cloned()).collect();
                     let nearest = nearest(&name, known.iter().map(String::as_str));
-                    Err(Error::Games(GamesError::Unknown {
+                    Err(Error::RulesetUnknown(GamesError::Unknown {
                         name,
                         nearest,
                         known,

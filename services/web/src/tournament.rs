@@ -56,6 +56,8 @@ pub(crate) async fn page(site: &Site, id: &str) -> Outcome {
 
 #[cfg(test)]
 mod tests {
+    use arena_wire::v1;
+
     use super::*;
 
     #[test]

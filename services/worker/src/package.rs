@@ -190,7 +190,7 @@ pub fn resources(program: &Path) -> Result<Resources, PackageError> {
 ///
 /// # Errors
 /// [`PackageError`].
-pub(crate) fn protocol(program: &Path) -> Result<Option<Protocol>, PackageError> {
+pub fn protocol(program: &Path) -> Result<Option<Protocol>, PackageError> {
     let manifest = manifest_of(program)?;
     Ok(manifest.and_then(|manifest| manifest.protocol()))
 }

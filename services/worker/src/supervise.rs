@@ -246,6 +246,19 @@ pub enum StartError {
         /// The problem.
         problem: String,
     },
+    /// An engine that speaks UCI did not become ready in time.
+    #[error(
+        "within {limit:?}, the engine did not answer `uci` with `uciok`. Its sandbox was set up in {setup:?} \
+         before; it used {used:?} of CPU time"
+    )]
+    SlowEngine {
+        /// Its time limit.
+        limit: Duration,
+        /// As of [`Self::Slow`].
+        used: Duration,
+        /// As of [`Self::Slow`].
+        setup: Duration,
+    },
     /// It did not become ready in time.
     #[error(
         "within {limit:?}, it neither answered `hello` on standard output, nor SERVING to a health \

@@ -55,6 +55,8 @@ class Agent:
     #: By ruleset, values of its options without which the agent does not play it: a tournament
     #: with other values is refused. Empty: any values.
     required_options: Mapping[str, Mapping[str, Value]] = {}
+    #: True if the agent needs whole states: a tournament in which seats see only a part of them is refused.
+    perfect_information: bool = False
     options: Sequence[Option] = ()
     #: True where the same decision (seed included) always gets the same answer:
     #: draw from `decision.rng` alone and remember nothing.
@@ -109,4 +111,5 @@ class Agent:
                 for ruleset, values in self.required_options.items()
                 for name, value in values.items()
             ],
+            perfect_information=self.perfect_information,
         )

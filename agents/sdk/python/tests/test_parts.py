@@ -175,6 +175,15 @@ def test_required_options_are_described_as_text():
     assert described == [("kalah", "pits", "6"), ("kalah", "early_stop", "false")]
 
 
+def test_need_of_whole_states_is_described():
+    class Whole(Agent):
+        name = "whole"
+        perfect_information = True
+
+    assert Whole().describe().perfect_information
+    assert not Agent.perfect_information
+
+
 @pytest.mark.parametrize(
     ("missing", "remedy"),
     [

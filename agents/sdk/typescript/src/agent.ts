@@ -47,6 +47,8 @@ export interface About<P = Position> {
   rulesets?: string[];
   /** By ruleset, values of its options without which the agent does not play it; none: any values. */
   required_options?: Record<string, Record<string, string | number | boolean>>;
+  /** True if the agent needs whole states: a tournament in which seats see only a part of them is refused. */
+  perfect_information?: boolean;
   options?: Option[];
   /** True if the same decision, with the same seed, always gets the same answer. */
   deterministic?: boolean;
@@ -108,13 +110,14 @@ export function describe(agents: Agent<any>[]): object {
     version,
     author,
     batch_size,
-    bots: agents.map(({ name, summary, rulesets, required_options, options, deterministic, usesSeed }) => ({
+    bots: agents.map(({ name, summary, rulesets, required_options, perfect_information, options, deterministic, usesSeed }) => ({
       name,
       summary,
       rulesets,
       required_options: Object.entries(required_options ?? {}).flatMap(([ruleset, values]) =>
         Object.entries(values).map(([name, value]) => ({ ruleset, name, value: String(value) })),
       ),
+      perfect_information,
       options,
       deterministic,
       uses_seed: usesSeed === undefined ? "unspecified" : usesSeed ? "yes" : "no",

@@ -4,6 +4,7 @@ use std::{path::Path, sync::Arc};
 
 use arena_client::book::{self, BookSettings};
 use arena_engine::{AnyGame, BookOpening, Stream, StreamOf, options::Options};
+use arena_games::GamesError;
 use arena_model::{
     BlockSeed,
     spec::{Book, BookOrder, Spec},
@@ -32,7 +33,8 @@ pub(crate) fn include(
         order: spec.play.book_order,
         seed: seed.or(spec.seed),
     };
-    let game = rules(&spec.ruleset, &spec.options, spec.seats)?;
+    let remove = "remove book from [play]";
+    let game = rules(&spec.ruleset, &spec.options, spec.seats, remove)?;
     let read = book::read(&folder.join(file), settings, &*game)?;
     let size = read.openings.len() as u64;
     if read.duplicates > 0 {
@@ -65,14 +67,26 @@ pub(crate) fn include(
     Ok((text, spec))
 }
 
-/// The rules that check a book.
+/// The rules that check a book. `remove` is what a user does who wants none.
 pub(crate) fn rules(
     ruleset: &str,
     options: &Options,
     seats: Option<usize>,
+    remove: &str,
 ) -> Outcome<Arc<dyn AnyGame>> {
     let resolved = arena_games::resolve(ruleset, options, seats);
-    let (options, seats) = resolved.map_err(Failure::usage)?;
+    let (options, seats) = resolved.map_err(|error| match error {
+        GamesError::Unknown { nearest, .. } => {
+            let nearest = nearest.map(|it| format!("; did you mean \"{it}\"?"));
+            Failure::usage(format!(
+                "ruleset {ruleset} is not a part of this program, and books are for rulesets that are: EPD \
+                 and PGN are formats for chess, and rulesets that are packages take no book: {remove}, or \
+                 choose chess{}",
+                nearest.unwrap_or_default()
+            ))
+        }
+        error => Failure::usage(error),
+    })?;
     arena_games::build(ruleset, &options, seats).map_err(Failure::usage)
 }
 

@@ -193,7 +193,12 @@ impl PlayArgs {
             .into_iter()
             .map(|(name, value)| (name, OptionValue::Text(value)));
         let seats = split_seats(&self.seats)?.len();
-        let game = book::rules(&self.ruleset, &options.collect(), Some(seats))?;
+        let game = book::rules(
+            &self.ruleset,
+            &options.collect(),
+            Some(seats),
+            "remove --book",
+        )?;
         let opening = book::draw(file, self.book_plies, seed, &*game)?;
         if let (Some(start), Some(option)) = (opening.start, game.start_option()) {
             self.options.push(format!("{option}={start}"));

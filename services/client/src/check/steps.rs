@@ -35,6 +35,10 @@ pub trait CheckStep: Copy {
     fn promise(self) -> &'static str;
     /// What to do if it does not.
     fn remedy(self) -> &'static str;
+    /// The same for a chess engine that speaks UCI.
+    fn uci_remedy(self) -> &'static str {
+        self.remedy()
+    }
 }
 
 impl CheckStep for Step {
@@ -98,6 +102,29 @@ impl CheckStep for Step {
             Self::Sandbox => "see SECURITY.md for what the sandbox refuses",
         }
     }
+
+    fn uci_remedy(self) -> &'static str {
+        match self {
+            Self::Start => {
+                "start the engine by hand: it has to answer the line `uci` with lines of which the last one is \
+                 `uciok`, and flush them; write its arguments after `--`"
+            }
+            Self::Hello => "correct the lines `id name` and `option` after `uci`",
+            Self::Batches => "answer each `position` and `go` with one `bestmove`",
+            Self::Options => "correct min, max and the values of `var` of the option",
+            Self::Time => {
+                "obey the limits of `go`, or play with `nodes`, a longer move_timeout or a clock"
+            }
+            Self::Memory => "bound the hash, and clear it on `ucinewgame`",
+            Self::End => "exit on SIGTERM and on `quit`",
+            Self::Games
+            | Self::Determinism
+            | Self::Seeds
+            | Self::UnknownFields
+            | Self::Output
+            | Self::Sandbox => self.remedy(),
+        }
+    }
 }
 
 /// The result of a step.
@@ -153,17 +180,24 @@ impl From<String> for Problem {
 #[derive(Debug, Default)]
 pub struct Report {
     pub steps: Vec<StepResult>,
+    /// True if the agent is an engine that speaks UCI.
+    pub speaks_uci: bool,
 }
 
 impl Report {
     pub fn add(&mut self, step: impl CheckStep, result: Verdict, detail: impl Into<String>) {
+        let remedy = || match self.speaks_uci {
+            true => step.uci_remedy(),
+            false => step.remedy(),
+        };
+        let remedy = (result == Verdict::Failed).then(remedy);
         self.steps.push(StepResult {
             number: step.number(),
             name: step.name(),
             promise: step.promise(),
             result,
             detail: detail.into(),
-            remedy: (result == Verdict::Failed).then(|| step.remedy()),
+            remedy,
             at: String::new(),
             output: String::new(),
         });

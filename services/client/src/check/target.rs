@@ -13,7 +13,7 @@ use arena_wire::networks::AgentNetworks;
 use arena_wire::v1::{self, agent::Source};
 use arena_worker::{
     BinaryError, BinaryProvider, Provided,
-    package::{MANIFEST, Resources, resources},
+    package::{MANIFEST, Protocol, Resources, protocol, resources},
 };
 use clap::Args;
 use sha2::{Digest, Sha256};
@@ -88,6 +88,8 @@ pub struct Found {
     pub source: Source,
     /// What the manifest of its package declares.
     pub resources: Resources,
+    /// True for a chess engine that speaks UCI.
+    pub speaks_uci: bool,
     pub file: Option<FileCopy>,
 }
 
@@ -160,6 +162,7 @@ impl Target {
                     ..v1::EndpointSource::default()
                 }),
                 resources: Resources::default(),
+                speaks_uci: false,
                 file: None,
             });
         }
@@ -197,9 +200,11 @@ impl Target {
         let file = FileCopy::new(content.bytes, &file_name)?;
         let failed = |error| Failure::usage(format!("binary {shown}: {error}"));
         let resources = resources(&file.path()).map_err(failed)?;
+        let protocol = protocol(&file.path()).map_err(failed)?;
         let memory_mib = self.memory.or(resources.memory_mib);
         Ok(Found {
             resources,
+            speaks_uci: protocol == Some(Protocol::Uci),
             source: Source::Binary(v1::BinarySource {
                 sha256: hex::encode(Sha256::digest(&file.bytes)),
                 file_name,

@@ -99,8 +99,43 @@ pub(super) fn step_of(cause: RulesCause) -> RulesetStep {
     }
 }
 
+/// A step as it is shown: a package may be written in any language.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ShownStep {
+    pub(super) step: RulesetStep,
+    pub(super) is_package: bool,
+}
+
+impl CheckStep for ShownStep {
+    fn name(self) -> &'static str {
+        match self.step {
+            RulesetStep::Panics if self.is_package => "answers",
+            RulesetStep::Positions if self.is_package => "states",
+            step => step.name(),
+        }
+    }
+
+    fn number(self) -> usize {
+        self.step.number()
+    }
+
+    fn promise(self) -> &'static str {
+        match self.is_package {
+            true => package_promise(self.step),
+            false => self.step.promise(),
+        }
+    }
+
+    fn remedy(self) -> &'static str {
+        match self.is_package {
+            true => package_remedy(self.step, false),
+            false => self.step.remedy(),
+        }
+    }
+}
+
 /// What a step expects of a package.
-pub(super) fn package_promise(step: RulesetStep) -> &'static str {
+fn package_promise(step: RulesetStep) -> &'static str {
     match step {
         RulesetStep::Options => {
             "each option works at its bounds, for each number of seats, and unknown ones are refused"
@@ -110,7 +145,12 @@ pub(super) fn package_promise(step: RulesetStep) -> &'static str {
             "each node keeps the bounds: ascending actions, different names in ASCII, one score and rank \
              for each seat"
         }
+        RulesetStep::Chance => "outcomes have whole weights, and different names",
         RulesetStep::Positions => "the state contains everything that the game depends on",
+        RulesetStep::Purity => "two processes give the same answers, in any order",
+        RulesetStep::Ranks => {
+            "ranks start at 1, a tie shares a rank, and values at the end follow, if any"
+        }
         _ => step.promise(),
     }
 }

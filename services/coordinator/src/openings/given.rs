@@ -86,7 +86,8 @@ pub(crate) fn resolve(
         return Ok(resolved);
     };
     let FoundRuleset::Listed(info) = rules else {
-        let problem = "the rules are a package, so that the coordinator cannot check openings";
+        let problem = "rulesets that are packages take no book, because the coordinator cannot check its \
+                       openings: remove book from [play], and set opening_plies for drawn openings";
         return Err(BookError::Given(problem.to_owned()).into());
     };
     let start = |opening: &String| {

@@ -7,6 +7,7 @@ use arena_model::{
     engine::options::{self, Options, nearest},
     printable,
     record::{Program, RecordAgent},
+    rules::Information,
     spec::{Spec, Variant},
 };
 use arena_wire::{
@@ -22,7 +23,7 @@ use crate::{
 pub(super) fn resolve_agent(
     name: &AgentName,
     spec: &Spec,
-    ruleset_options: &Options,
+    (ruleset_options, information): (&Options, Information),
     variants: &Variants<'_>,
     agents: &Agents,
 ) -> Result<(AgentRef, v1::AgentSetup), Error> {
@@ -48,6 +49,15 @@ pub(super) fn resolve_agent(
             .flat_map(|variant| variant.options.clone()),
     );
     let bot = find_bot(name, &process, chosen, &spec.ruleset, ruleset_options)?;
+    if !information.is_perfect() && bot.is_some_and(|bot| bot.perfect_information) {
+        return Err(Error::BotRefuses {
+            agent: name.to_string(),
+            reason: format!(
+                "it needs whole states, and seats of {} see only a part of them",
+                spec.ruleset
+            ),
+        });
+    }
     let (options, uses_seed) = match bot {
         Some(bot) => bot_options(name, bot, &spec.ruleset, &options)?,
         None if options.is_empty() => (options, None),
@@ -122,7 +132,7 @@ pub(super) fn resolve_agent(
     Ok((agent, setup))
 }
 
-/// Resolves an agent that gets this name in an open ladder.
+/// Resolves an agent that gets this name in an open ladder, which has a built-in ruleset.
 pub(crate) fn resolve_entry(
     name: &AgentName,
     agent: &AgentName,
@@ -131,7 +141,13 @@ pub(crate) fn resolve_entry(
     agents: &Agents,
 ) -> Result<(AgentRef, v1::AgentSetup), Error> {
     let variants = Variants::new(spec);
-    let resolved = resolve_agent(agent, spec, ruleset_options, &variants, agents)?;
+    let resolved = resolve_agent(
+        agent,
+        spec,
+        (ruleset_options, Information::Perfect),
+        &variants,
+        agents,
+    )?;
     let (mut entry, mut setup) = resolved;
     entry.name = name.clone();
     setup.name = name.to_string();

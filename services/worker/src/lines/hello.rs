@@ -56,6 +56,8 @@ struct Bot {
     /// Values by ruleset and option.
     #[serde(default)]
     required_options: BTreeMap<String, BTreeMap<String, String>>,
+    #[serde(default)]
+    perfect_information: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -149,6 +151,7 @@ impl From<Bot> for v1::Bot {
             deterministic: bot.deterministic,
             uses_seed: uses_seed.into(),
             required_options: required.collect(),
+            perfect_information: bot.perfect_information,
         }
     }
 }

@@ -411,7 +411,7 @@ mod tests {
     fn hello_describes_bots_and_options() {
         let line = r#"{"type":"hello","protocol":1,"name":"mine","bots":[{"name":"a","uses_seed":"no",
             "options":[{"name":"depth","type":"integer","default_value":"3","max":"9"}],
-            "required_options":{"kalah":{"pits":"4"}}}]}"#;
+            "required_options":{"kalah":{"pits":"4"}},"perfect_information":true}]}"#;
         let Line::Message(Response::Hello(found)) = Line::parse(line.as_bytes()) else {
             panic!("{line} should be a hello");
         };
@@ -426,5 +426,6 @@ mod tests {
             value: "4".to_owned(),
         };
         assert_eq!(bot.required_options, [required]);
+        assert!(bot.perfect_information);
     }
 }

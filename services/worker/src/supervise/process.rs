@@ -102,6 +102,8 @@ struct Started<P> {
     pipes: P,
     listen: String,
     url: String,
+    /// True for an engine that speaks UCI.
+    is_engine: bool,
 }
 
 impl Supervisor {
@@ -121,6 +123,7 @@ impl Supervisor {
             pipes,
             listen,
             url,
+            is_engine,
         } = self.spawn(launch, create).await?;
         let time = StartTime::new(starts, launch.limits.start);
         match ready(&url, launch, &listen, pipes, guarded.exit.clone(), time).await {
@@ -128,6 +131,16 @@ impl Supervisor {
             Err(mut error) => {
                 if let StartError::Slow { used, .. } = &mut error {
                     *used = usage::cpu_time(&guarded.processes());
+                }
+                if let (
+                    true,
+                    StartError::Slow {
+                        limit, used, setup, ..
+                    },
+                ) = (is_engine, &error)
+                {
+                    let (limit, used, setup) = (*limit, *used, *setup);
+                    error = StartError::SlowEngine { limit, used, setup };
                 }
                 guarded.stop = None;
                 let _ = guarded.exit.wait_for(Option::is_some).await;
@@ -200,10 +213,12 @@ impl Supervisor {
             PackageError::Content(problem) => (StartError::Package { problem }, String::new()),
             PackageError::Io(error) => ours(format!("cannot unpack it into {shown}: {error}")),
         })?;
+        let protocol = unpacked.as_ref().and_then(Manifest::protocol);
+        let is_engine = protocol == Some(Protocol::Uci);
         let (start, command) = match unpacked {
             Some(manifest) => {
                 let mut command = Vec::new();
-                if let Some(Protocol::Uci) = manifest.protocol() {
+                if is_engine {
                     plan.readable.push(guard.program.clone());
                     command = guard.uci();
                 }
@@ -293,6 +308,7 @@ impl Supervisor {
             pipes,
             listen,
             url,
+            is_engine,
         })
     }
 }

@@ -73,7 +73,10 @@ impl CheckArgs {
             self.target.binary = Some(path);
         }
         let found = self.target.find()?;
-        let mut report = Report::default();
+        let mut report = Report {
+            speaks_uci: found.speaks_uci,
+            ..Report::default()
+        };
         let description = match describe(&found).await {
             Ok(description) => description,
             Err(error) => {
@@ -115,7 +118,7 @@ impl CheckArgs {
             description: &description,
             bot: &bot,
             show_output: self.show_output,
-            nodes: self.nodes.unwrap_or(match self.target.uci.is_some() {
+            nodes: self.nodes.unwrap_or(match found.speaks_uci {
                 true => UCI_NODES,
                 false => 0,
             }),

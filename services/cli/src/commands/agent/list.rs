@@ -231,6 +231,7 @@ fn describe_bot(bot: &v1::Bot) -> serde_json::Value {
         "rulesets": bot.rulesets,
         "deterministic": bot.deterministic,
         "required_options": required,
+        "perfect_information": bot.perfect_information,
         "options": bot.options.iter().map(describe).collect_vec(),
     })
 }
@@ -357,7 +358,12 @@ fn text(agent: &v1::Agent) -> String {
         let colon = if summary.is_empty() { "" } else { ": " };
         add(String::new());
         add(format!("bot {name}{colon}{summary}"));
-        add(format!("  plays {rulesets}{random}"));
+        let information = if bot.perfect_information {
+            ", without hidden information"
+        } else {
+            ""
+        };
+        add(format!("  plays {rulesets}{information}{random}"));
         for options in bot.required_options.chunk_by(|a, b| a.ruleset == b.ruleset) {
             let values = options
                 .iter()

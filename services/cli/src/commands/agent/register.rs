@@ -206,6 +206,14 @@ impl RegisterArgs {
             Err(error) if self.target.endpoint.is_some() => {
                 Err(Failure::unreachable(format!("agent {name}: {error}")))
             }
+            // It would be stored as an agent that plays every ruleset.
+            Err(error) if found.speaks_uci => Err(Failure::usage(format!(
+                "agent {name} is not registered, because it does not answer as a chess engine that speaks UCI: \
+                 {error}\nIt has to answer the line `uci` with lines of which the last one is `uciok`. If it \
+                 needs arguments, write them after `--`. If it runs on other machines only, register it on \
+                 one of them with --coordinator URL. A program that does not speak UCI is registered with \
+                 --binary."
+            ))),
             Err(error) if !self.options.is_empty() => Err(Failure::usage(format!(
                 "agent {name} does not start here, so it cannot have --option: {error}"
             ))),

@@ -24,49 +24,49 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x14\x61rena/v1/agent.proto\x12\x08\x61rena.v1\"\x11\n\x0f\x44\x65scribeRequest\"\xb1\x01\n\x10\x44\x65scribeResponse\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\x12\x0e\n\x06\x61uthor\x18\x03 \x01(\t\x12\x1b\n\x04\x62ots\x18\x04 \x03(\x0b\x32\r.arena.v1.Bot\x12\x12\n\nbatch_size\x18\x05 \x01(\r\x12\x19\n\x11omit_move_details\x18\x06 \x01(\x08\x12\x0e\n\x06sticky\x18\x07 \x01(\x08\x12\x12\n\nconcurrent\x18\x08 \x01(\x08\"\xcd\x01\n\x03\x42ot\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07summary\x18\x02 \x01(\t\x12\x10\n\x08rulesets\x18\x03 \x03(\t\x12$\n\x07options\x18\x04 \x03(\x0b\x32\x13.arena.v1.BotOption\x12\x15\n\rdeterministic\x18\x05 \x01(\x08\x12$\n\tuses_seed\x18\x06 \x01(\x0e\x32\x11.arena.v1.SeedUse\x12\x32\n\x10required_options\x18\x07 \x03(\x0b\x32\x18.arena.v1.RequiredOption\">\n\x0eRequiredOption\x12\x0f\n\x07ruleset\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\r\n\x05value\x18\x03 \x01(\t\"\xc5\x01\n\tBotOption\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07summary\x18\x02 \x01(\t\x12\"\n\x04type\x18\x03 \x01(\x0e\x32\x14.arena.v1.OptionType\x12\x15\n\rdefault_value\x18\x04 \x01(\t\x12\x0b\n\x03min\x18\x05 \x01(\t\x12\x0b\n\x03max\x18\x06 \x01(\t\x12\x0f\n\x07\x63hoices\x18\x07 \x03(\t\x12\x0e\n\x06length\x18\x08 \x01(\r\x12\x10\n\x08rulesets\x18\t \x03(\t\x12\x11\n\tuses_seed\x18\n \x01(\x08\"*\n\x0bOptionValue\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t\"\xb4\x01\n\x0bGameContext\x12\x0f\n\x07ruleset\x18\x01 \x01(\t\x12\x15\n\rrules_version\x18\x02 \x01(\r\x12&\n\x07options\x18\x03 \x03(\x0b\x32\x15.arena.v1.OptionValue\x12\r\n\x05seats\x18\x04 \x01(\r\x12\x0b\n\x03\x62ot\x18\x05 \x01(\t\x12*\n\x0b\x62ot_options\x18\x06 \x03(\x0b\x32\x15.arena.v1.OptionValue\x12\r\n\x05nodes\x18\x07 \x01(\x04\"\xe0\x01\n\x08\x44\x65\x63ision\x12\x0c\n\x04slot\x18\x01 \x01(\r\x12\x0f\n\x07\x63ontext\x18\x02 \x01(\r\x12\x0c\n\x04seat\x18\x03 \x01(\r\x12\x0e\n\x06number\x18\x04 \x01(\r\x12\x0c\n\x04seed\x18\x05 \x01(\x06\x12\x10\n\x08position\x18\x06 \x01(\x0c\x12\x13\n\x0blegal_moves\x18\x07 \x03(\r\x12\x11\n\tnotations\x18\x08 \x03(\t\x12\x1e\n\x05\x63lock\x18\t \x01(\x0b\x32\x0f.arena.v1.Clock\x12\x0c\n\x04game\x18\n \x01(\x0c\x12!\n\x05moves\x18\x0b \x03(\x0b\x32\x12.arena.v1.PastMove\")\n\x08PastMove\x12\x0c\n\x04seat\x18\x01 \x01(\r\x12\x0f\n\x07move_id\x18\x02 \x01(\r\"Z\n\x05\x43lock\x12\x0f\n\x07left_us\x18\x01 \x01(\x04\x12\x14\n\x0cincrement_us\x18\x02 \x01(\x04\x12\x13\n\x0bmoves_to_go\x18\x03 \x01(\r\x12\x15\n\rseats_left_us\x18\x04 \x03(\x04\"y\n\x11\x43hooseMoveRequest\x12&\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\x15.arena.v1.GameContext\x12$\n\x08\x64\x65\x63ision\x18\x02 \x01(\x0b\x32\x12.arena.v1.Decision\x12\x16\n\x0etime_budget_us\x18\x03 \x01(\x04\"I\n\x12\x43hooseMoveResponse\x12\x0f\n\x07move_id\x18\x01 \x01(\r\x12\"\n\x04info\x18\x02 \x01(\x0b\x32\x14.arena.v1.SearchInfo\"\x8b\x01\n\x12\x43hooseMovesRequest\x12\'\n\x08\x63ontexts\x18\x01 \x03(\x0b\x32\x15.arena.v1.GameContext\x12%\n\tdecisions\x18\x02 \x03(\x0b\x32\x12.arena.v1.Decision\x12\x16\n\x0etime_budget_us\x18\x03 \x01(\x04\x12\r\n\x05\x62\x61tch\x18\x04 \x01(\x04\"\x7f\n\x13\x43hooseMovesResponse\x12\r\n\x05\x62\x61tch\x18\x01 \x01(\x04\x12!\n\x07\x63hoices\x18\x02 \x03(\x0b\x32\x10.arena.v1.Choice\x12\x18\n\x0bthinking_us\x18\x03 \x01(\x04H\x00\x88\x01\x01\x12\x0c\n\x04last\x18\x04 \x01(\x08\x42\x0e\n\x0c_thinking_us\"K\n\x06\x43hoice\x12\x0c\n\x04slot\x18\x01 \x01(\r\x12\x0f\n\x07move_id\x18\x02 \x01(\r\x12\"\n\x04info\x18\x03 \x01(\x0b\x32\x14.arena.v1.SearchInfo\"\xa3\x01\n\nSearchInfo\x12\x12\n\x05score\x18\x01 \x01(\x01H\x00\x88\x01\x01\x12\x12\n\x05\x64\x65pth\x18\x02 \x01(\rH\x01\x88\x01\x01\x12\x12\n\x05nodes\x18\x03 \x01(\x04H\x02\x88\x01\x01\x12\x11\n\tvariation\x18\x04 \x03(\t\x12\x18\n\x0bthinking_us\x18\x05 \x01(\x04H\x03\x88\x01\x01\x42\x08\n\x06_scoreB\x08\n\x06_depthB\x08\n\x06_nodesB\x0e\n\x0c_thinking_us*F\n\x07SeedUse\x12\x18\n\x14SEED_USE_UNSPECIFIED\x10\x00\x12\x0f\n\x0bSEED_USE_NO\x10\x01\x12\x10\n\x0cSEED_USE_YES\x10\x02*\xb5\x01\n\nOptionType\x12\x1b\n\x17OPTION_TYPE_UNSPECIFIED\x10\x00\x12\x14\n\x10OPTION_TYPE_BOOL\x10\x01\x12\x17\n\x13OPTION_TYPE_INTEGER\x10\x02\x12\x14\n\x10OPTION_TYPE_REAL\x10\x03\x12\x16\n\x12OPTION_TYPE_CHOICE\x10\x04\x12\x14\n\x10OPTION_TYPE_TEXT\x10\x05\x12\x17\n\x13OPTION_TYPE_NUMBERS\x10\x06\x32\xea\x01\n\x0c\x41gentService\x12\x41\n\x08\x44\x65scribe\x12\x19.arena.v1.DescribeRequest\x1a\x1a.arena.v1.DescribeResponse\x12G\n\nChooseMove\x12\x1b.arena.v1.ChooseMoveRequest\x1a\x1c.arena.v1.ChooseMoveResponse\x12N\n\x0b\x43hooseMoves\x12\x1c.arena.v1.ChooseMovesRequest\x1a\x1d.arena.v1.ChooseMovesResponse(\x01\x30\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x14\x61rena/v1/agent.proto\x12\x08\x61rena.v1\"\x11\n\x0f\x44\x65scribeRequest\"\xb1\x01\n\x10\x44\x65scribeResponse\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07version\x18\x02 \x01(\t\x12\x0e\n\x06\x61uthor\x18\x03 \x01(\t\x12\x1b\n\x04\x62ots\x18\x04 \x03(\x0b\x32\r.arena.v1.Bot\x12\x12\n\nbatch_size\x18\x05 \x01(\r\x12\x19\n\x11omit_move_details\x18\x06 \x01(\x08\x12\x0e\n\x06sticky\x18\x07 \x01(\x08\x12\x12\n\nconcurrent\x18\x08 \x01(\x08\"\xea\x01\n\x03\x42ot\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07summary\x18\x02 \x01(\t\x12\x10\n\x08rulesets\x18\x03 \x03(\t\x12$\n\x07options\x18\x04 \x03(\x0b\x32\x13.arena.v1.BotOption\x12\x15\n\rdeterministic\x18\x05 \x01(\x08\x12$\n\tuses_seed\x18\x06 \x01(\x0e\x32\x11.arena.v1.SeedUse\x12\x32\n\x10required_options\x18\x07 \x03(\x0b\x32\x18.arena.v1.RequiredOption\x12\x1b\n\x13perfect_information\x18\x08 \x01(\x08\">\n\x0eRequiredOption\x12\x0f\n\x07ruleset\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\r\n\x05value\x18\x03 \x01(\t\"\xc5\x01\n\tBotOption\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07summary\x18\x02 \x01(\t\x12\"\n\x04type\x18\x03 \x01(\x0e\x32\x14.arena.v1.OptionType\x12\x15\n\rdefault_value\x18\x04 \x01(\t\x12\x0b\n\x03min\x18\x05 \x01(\t\x12\x0b\n\x03max\x18\x06 \x01(\t\x12\x0f\n\x07\x63hoices\x18\x07 \x03(\t\x12\x0e\n\x06length\x18\x08 \x01(\r\x12\x10\n\x08rulesets\x18\t \x03(\t\x12\x11\n\tuses_seed\x18\n \x01(\x08\"*\n\x0bOptionValue\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\t\"\xb4\x01\n\x0bGameContext\x12\x0f\n\x07ruleset\x18\x01 \x01(\t\x12\x15\n\rrules_version\x18\x02 \x01(\r\x12&\n\x07options\x18\x03 \x03(\x0b\x32\x15.arena.v1.OptionValue\x12\r\n\x05seats\x18\x04 \x01(\r\x12\x0b\n\x03\x62ot\x18\x05 \x01(\t\x12*\n\x0b\x62ot_options\x18\x06 \x03(\x0b\x32\x15.arena.v1.OptionValue\x12\r\n\x05nodes\x18\x07 \x01(\x04\"\xe0\x01\n\x08\x44\x65\x63ision\x12\x0c\n\x04slot\x18\x01 \x01(\r\x12\x0f\n\x07\x63ontext\x18\x02 \x01(\r\x12\x0c\n\x04seat\x18\x03 \x01(\r\x12\x0e\n\x06number\x18\x04 \x01(\r\x12\x0c\n\x04seed\x18\x05 \x01(\x06\x12\x10\n\x08position\x18\x06 \x01(\x0c\x12\x13\n\x0blegal_moves\x18\x07 \x03(\r\x12\x11\n\tnotations\x18\x08 \x03(\t\x12\x1e\n\x05\x63lock\x18\t \x01(\x0b\x32\x0f.arena.v1.Clock\x12\x0c\n\x04game\x18\n \x01(\x0c\x12!\n\x05moves\x18\x0b \x03(\x0b\x32\x12.arena.v1.PastMove\")\n\x08PastMove\x12\x0c\n\x04seat\x18\x01 \x01(\r\x12\x0f\n\x07move_id\x18\x02 \x01(\r\"Z\n\x05\x43lock\x12\x0f\n\x07left_us\x18\x01 \x01(\x04\x12\x14\n\x0cincrement_us\x18\x02 \x01(\x04\x12\x13\n\x0bmoves_to_go\x18\x03 \x01(\r\x12\x15\n\rseats_left_us\x18\x04 \x03(\x04\"y\n\x11\x43hooseMoveRequest\x12&\n\x07\x63ontext\x18\x01 \x01(\x0b\x32\x15.arena.v1.GameContext\x12$\n\x08\x64\x65\x63ision\x18\x02 \x01(\x0b\x32\x12.arena.v1.Decision\x12\x16\n\x0etime_budget_us\x18\x03 \x01(\x04\"I\n\x12\x43hooseMoveResponse\x12\x0f\n\x07move_id\x18\x01 \x01(\r\x12\"\n\x04info\x18\x02 \x01(\x0b\x32\x14.arena.v1.SearchInfo\"\x8b\x01\n\x12\x43hooseMovesRequest\x12\'\n\x08\x63ontexts\x18\x01 \x03(\x0b\x32\x15.arena.v1.GameContext\x12%\n\tdecisions\x18\x02 \x03(\x0b\x32\x12.arena.v1.Decision\x12\x16\n\x0etime_budget_us\x18\x03 \x01(\x04\x12\r\n\x05\x62\x61tch\x18\x04 \x01(\x04\"\x7f\n\x13\x43hooseMovesResponse\x12\r\n\x05\x62\x61tch\x18\x01 \x01(\x04\x12!\n\x07\x63hoices\x18\x02 \x03(\x0b\x32\x10.arena.v1.Choice\x12\x18\n\x0bthinking_us\x18\x03 \x01(\x04H\x00\x88\x01\x01\x12\x0c\n\x04last\x18\x04 \x01(\x08\x42\x0e\n\x0c_thinking_us\"K\n\x06\x43hoice\x12\x0c\n\x04slot\x18\x01 \x01(\r\x12\x0f\n\x07move_id\x18\x02 \x01(\r\x12\"\n\x04info\x18\x03 \x01(\x0b\x32\x14.arena.v1.SearchInfo\"\xa3\x01\n\nSearchInfo\x12\x12\n\x05score\x18\x01 \x01(\x01H\x00\x88\x01\x01\x12\x12\n\x05\x64\x65pth\x18\x02 \x01(\rH\x01\x88\x01\x01\x12\x12\n\x05nodes\x18\x03 \x01(\x04H\x02\x88\x01\x01\x12\x11\n\tvariation\x18\x04 \x03(\t\x12\x18\n\x0bthinking_us\x18\x05 \x01(\x04H\x03\x88\x01\x01\x42\x08\n\x06_scoreB\x08\n\x06_depthB\x08\n\x06_nodesB\x0e\n\x0c_thinking_us*F\n\x07SeedUse\x12\x18\n\x14SEED_USE_UNSPECIFIED\x10\x00\x12\x0f\n\x0bSEED_USE_NO\x10\x01\x12\x10\n\x0cSEED_USE_YES\x10\x02*\xb5\x01\n\nOptionType\x12\x1b\n\x17OPTION_TYPE_UNSPECIFIED\x10\x00\x12\x14\n\x10OPTION_TYPE_BOOL\x10\x01\x12\x17\n\x13OPTION_TYPE_INTEGER\x10\x02\x12\x14\n\x10OPTION_TYPE_REAL\x10\x03\x12\x16\n\x12OPTION_TYPE_CHOICE\x10\x04\x12\x14\n\x10OPTION_TYPE_TEXT\x10\x05\x12\x17\n\x13OPTION_TYPE_NUMBERS\x10\x06\x32\xea\x01\n\x0c\x41gentService\x12\x41\n\x08\x44\x65scribe\x12\x19.arena.v1.DescribeRequest\x1a\x1a.arena.v1.DescribeResponse\x12G\n\nChooseMove\x12\x1b.arena.v1.ChooseMoveRequest\x1a\x1c.arena.v1.ChooseMoveResponse\x12N\n\x0b\x43hooseMoves\x12\x1c.arena.v1.ChooseMovesRequest\x1a\x1d.arena.v1.ChooseMovesResponse(\x01\x30\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'arena.v1.agent_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
-  _globals['_SEEDUSE']._serialized_start=2006
-  _globals['_SEEDUSE']._serialized_end=2076
-  _globals['_OPTIONTYPE']._serialized_start=2079
-  _globals['_OPTIONTYPE']._serialized_end=2260
+  _globals['_SEEDUSE']._serialized_start=2035
+  _globals['_SEEDUSE']._serialized_end=2105
+  _globals['_OPTIONTYPE']._serialized_start=2108
+  _globals['_OPTIONTYPE']._serialized_end=2289
   _globals['_DESCRIBEREQUEST']._serialized_start=34
   _globals['_DESCRIBEREQUEST']._serialized_end=51
   _globals['_DESCRIBERESPONSE']._serialized_start=54
   _globals['_DESCRIBERESPONSE']._serialized_end=231
   _globals['_BOT']._serialized_start=234
-  _globals['_BOT']._serialized_end=439
-  _globals['_REQUIREDOPTION']._serialized_start=441
-  _globals['_REQUIREDOPTION']._serialized_end=503
-  _globals['_BOTOPTION']._serialized_start=506
-  _globals['_BOTOPTION']._serialized_end=703
-  _globals['_OPTIONVALUE']._serialized_start=705
-  _globals['_OPTIONVALUE']._serialized_end=747
-  _globals['_GAMECONTEXT']._serialized_start=750
-  _globals['_GAMECONTEXT']._serialized_end=930
-  _globals['_DECISION']._serialized_start=933
-  _globals['_DECISION']._serialized_end=1157
-  _globals['_PASTMOVE']._serialized_start=1159
-  _globals['_PASTMOVE']._serialized_end=1200
-  _globals['_CLOCK']._serialized_start=1202
-  _globals['_CLOCK']._serialized_end=1292
-  _globals['_CHOOSEMOVEREQUEST']._serialized_start=1294
-  _globals['_CHOOSEMOVEREQUEST']._serialized_end=1415
-  _globals['_CHOOSEMOVERESPONSE']._serialized_start=1417
-  _globals['_CHOOSEMOVERESPONSE']._serialized_end=1490
-  _globals['_CHOOSEMOVESREQUEST']._serialized_start=1493
-  _globals['_CHOOSEMOVESREQUEST']._serialized_end=1632
-  _globals['_CHOOSEMOVESRESPONSE']._serialized_start=1634
-  _globals['_CHOOSEMOVESRESPONSE']._serialized_end=1761
-  _globals['_CHOICE']._serialized_start=1763
-  _globals['_CHOICE']._serialized_end=1838
-  _globals['_SEARCHINFO']._serialized_start=1841
-  _globals['_SEARCHINFO']._serialized_end=2004
-  _globals['_AGENTSERVICE']._serialized_start=2263
-  _globals['_AGENTSERVICE']._serialized_end=2497
+  _globals['_BOT']._serialized_end=468
+  _globals['_REQUIREDOPTION']._serialized_start=470
+  _globals['_REQUIREDOPTION']._serialized_end=532
+  _globals['_BOTOPTION']._serialized_start=535
+  _globals['_BOTOPTION']._serialized_end=732
+  _globals['_OPTIONVALUE']._serialized_start=734
+  _globals['_OPTIONVALUE']._serialized_end=776
+  _globals['_GAMECONTEXT']._serialized_start=779
+  _globals['_GAMECONTEXT']._serialized_end=959
+  _globals['_DECISION']._serialized_start=962
+  _globals['_DECISION']._serialized_end=1186
+  _globals['_PASTMOVE']._serialized_start=1188
+  _globals['_PASTMOVE']._serialized_end=1229
+  _globals['_CLOCK']._serialized_start=1231
+  _globals['_CLOCK']._serialized_end=1321
+  _globals['_CHOOSEMOVEREQUEST']._serialized_start=1323
+  _globals['_CHOOSEMOVEREQUEST']._serialized_end=1444
+  _globals['_CHOOSEMOVERESPONSE']._serialized_start=1446
+  _globals['_CHOOSEMOVERESPONSE']._serialized_end=1519
+  _globals['_CHOOSEMOVESREQUEST']._serialized_start=1522
+  _globals['_CHOOSEMOVESREQUEST']._serialized_end=1661
+  _globals['_CHOOSEMOVESRESPONSE']._serialized_start=1663
+  _globals['_CHOOSEMOVESRESPONSE']._serialized_end=1790
+  _globals['_CHOICE']._serialized_start=1792
+  _globals['_CHOICE']._serialized_end=1867
+  _globals['_SEARCHINFO']._serialized_start=1870
+  _globals['_SEARCHINFO']._serialized_end=2033
+  _globals['_AGENTSERVICE']._serialized_start=2292
+  _globals['_AGENTSERVICE']._serialized_end=2526
 # @@protoc_insertion_point(module_scope)

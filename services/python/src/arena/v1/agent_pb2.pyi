@@ -58,7 +58,7 @@ class DescribeResponse(_message.Message):
     def __init__(self, name: _Optional[str] = ..., version: _Optional[str] = ..., author: _Optional[str] = ..., bots: _Optional[_Iterable[_Union[Bot, _Mapping]]] = ..., batch_size: _Optional[int] = ..., omit_move_details: bool = ..., sticky: bool = ..., concurrent: bool = ...) -> None: ...
 
 class Bot(_message.Message):
-    __slots__ = ("name", "summary", "rulesets", "options", "deterministic", "uses_seed", "required_options")
+    __slots__ = ("name", "summary", "rulesets", "options", "deterministic", "uses_seed", "required_options", "perfect_information")
     NAME_FIELD_NUMBER: _ClassVar[int]
     SUMMARY_FIELD_NUMBER: _ClassVar[int]
     RULESETS_FIELD_NUMBER: _ClassVar[int]
@@ -66,6 +66,7 @@ class Bot(_message.Message):
     DETERMINISTIC_FIELD_NUMBER: _ClassVar[int]
     USES_SEED_FIELD_NUMBER: _ClassVar[int]
     REQUIRED_OPTIONS_FIELD_NUMBER: _ClassVar[int]
+    PERFECT_INFORMATION_FIELD_NUMBER: _ClassVar[int]
     name: str
     summary: str
     rulesets: _containers.RepeatedScalarFieldContainer[str]
@@ -73,7 +74,8 @@ class Bot(_message.Message):
     deterministic: bool
     uses_seed: SeedUse
     required_options: _containers.RepeatedCompositeFieldContainer[RequiredOption]
-    def __init__(self, name: _Optional[str] = ..., summary: _Optional[str] = ..., rulesets: _Optional[_Iterable[str]] = ..., options: _Optional[_Iterable[_Union[BotOption, _Mapping]]] = ..., deterministic: bool = ..., uses_seed: _Optional[_Union[SeedUse, str]] = ..., required_options: _Optional[_Iterable[_Union[RequiredOption, _Mapping]]] = ...) -> None: ...
+    perfect_information: bool
+    def __init__(self, name: _Optional[str] = ..., summary: _Optional[str] = ..., rulesets: _Optional[_Iterable[str]] = ..., options: _Optional[_Iterable[_Union[BotOption, _Mapping]]] = ..., deterministic: bool = ..., uses_seed: _Optional[_Union[SeedUse, str]] = ..., required_options: _Optional[_Iterable[_Union[RequiredOption, _Mapping]]] = ..., perfect_information: bool = ...) -> None: ...
 
 class RequiredOption(_message.Message):
     __slots__ = ("ruleset", "name", "value")
