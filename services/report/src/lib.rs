@@ -8,21 +8,31 @@
 //! - [`export`] has the columns of exports, and writes CSV, JSON lines and Parquet.
 //! - [`text`] fits tables to a terminal; [`units`] formats numbers.
 
+pub mod agents;
 mod board;
 mod chart;
+pub mod differences;
 mod error;
 pub mod estimates;
+pub mod expectations;
 pub mod export;
 mod faults;
+pub mod formats;
+pub mod game;
+pub mod game_list;
 mod gather;
 mod junit;
 mod lead;
+pub mod listing;
 mod markdown;
 mod page;
 mod rated;
 pub mod records;
 mod report;
 pub mod rounds;
+pub mod ruleset_page;
+pub mod rulesets;
+pub mod running;
 mod sample;
 mod scan;
 mod sequential;
@@ -32,6 +42,9 @@ pub mod stepper;
 #[cfg(test)]
 mod tests;
 pub mod text;
+pub mod tokens;
+pub mod tournament_list;
+pub mod tournaments;
 pub mod units;
 mod verdict;
 pub mod whole_file;

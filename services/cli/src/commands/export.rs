@@ -5,10 +5,11 @@ use arena_report::{
     export::{
         parts::Parts,
         pgn,
-        sink::{self, Csv, Jsonl, Out, Sink},
+        sink::{Csv, Jsonl, Out, Sink},
         table::{self, Cell, ExportColumn},
     },
     records::{self, TournamentRecords, each_game, each_page},
+    standings::sound::check_sound,
 };
 use std::{path::PathBuf, sync::Arc};
 
@@ -20,7 +21,6 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     access::{AccessArgs, Client},
-    commands::standings::check_sound,
     failure::{Failure, Outcome},
     ids,
     output::note,
@@ -265,7 +265,7 @@ impl ExportArgs {
             }
         }
         sink.finish()?;
-        sound
+        Ok(sound?)
     }
 
     /// The tournaments to export.
@@ -397,15 +397,4 @@ fn search(note: &v1::SearchNote) -> serde_json::Value {
         "depth": Some(note.depth).filter(|&depth| depth > 0),
         "nodes": Some(note.nodes).filter(|&nodes| nodes > 0),
     })
-}
-
-/// Formats a game as comma-separated values with a header, as in an export.
-pub(crate) fn csv(rules: &TournamentRecords, record: &GameRecord) -> String {
-    let seats = rules.game.seats();
-    let columns = table::game_columns(seats, false, false);
-    let mut games = v1::GameColumns::default();
-    games.push(&record.into(), seats);
-    let mut cells = Vec::new();
-    table::game(rules, &games, 0, seats, None, &mut cells);
-    sink::csv_header(&columns[..columns.len() - table::SOURCE.len()]) + &sink::csv_row(cells, false)
 }

@@ -6,12 +6,12 @@ use arena_evolution::{
     Champion, Evolution, EvolveSpec, Fitness, Generation, Genome, player_name, ranking,
 };
 use arena_model::TournamentSeed;
+use arena_report::standings::sound::check_sound;
 use arena_wire::v1::{GetStandingsRequest, PlanTournamentRequest, Standings, TournamentState};
 
 use super::report::{EvolutionReporter, PlayedGeneration};
 use crate::{
     access::{self, Client},
-    commands::standings::check_sound,
     failure::{Failure, Outcome},
     output::note,
     progress::{self, Progress},

@@ -12,6 +12,7 @@ use arena_report::{
     records::{self, TournamentRecords, each_game},
     standings::view,
     state::state_name,
+    tournaments::describe_fully,
     whole_file,
 };
 use arena_wire::v1::{self, TournamentState};
@@ -20,7 +21,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::{remove, shown::describe_fully};
+use super::remove;
 use crate::{
     access::{AccessArgs, Client},
     failure::{Failure, Outcome},

@@ -1,7 +1,8 @@
 //! The page of a ruleset as text for a terminal.
 
 /// The Markdown of a page without pictures, and with the text of links alone.
-pub(super) fn text(page: &str) -> String {
+#[must_use]
+pub fn text(page: &str) -> String {
     let mut text = String::with_capacity(page.len());
     let (mut is_code, mut is_after_picture) = (false, false);
     for line in page.lines() {

@@ -49,7 +49,7 @@ fn rulesets_of_an_agent_are_shown_in_words() {
 #[test]
 fn option_ranges_have_their_type() {
     use v1::OptionType::{Bool, Choice, Integer, Numbers, Real, Text};
-    let none = serde_json::Value::Null;
+    let none = Value::Null;
     for (given, default, min, max) in [
         (
             option(Integer, "3", "1", "15"),

@@ -2,20 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
-use arena_client::access::Access;
-use arena_model::rules::RulesDescription;
+use arena_report::rulesets::CONTENT_SHOWN;
 use arena_wire::{pages::Pages, v1};
 use arena_worker::{BinaryProvider, CoordinatorBinaries};
 
-use super::{About, register::SHOWN};
 use crate::{
-    access::{AccessArgs, Client},
+    access::{Access, AccessArgs, Client},
     failure::{Failure, Outcome},
-    output::{self, Format},
 };
 
 /// All registered rulesets.
-pub(crate) async fn all(client: &mut Client) -> Outcome<Vec<v1::Ruleset>> {
+pub async fn all(client: &mut Client) -> Outcome<Vec<v1::Ruleset>> {
     let mut all = Vec::new();
     let mut request = v1::ListRulesetsRequest::default();
     let mut read = Pages::default();
@@ -35,12 +32,12 @@ pub(crate) async fn all(client: &mut Client) -> Outcome<Vec<v1::Ruleset>> {
 ///
 /// # Errors
 /// If there is none of this name, or it has another content.
-pub(crate) async fn of_content(
+pub async fn of_content(
     client: &mut Client,
     name: &str,
     digest: &str,
 ) -> Outcome<v1::RulesPackage> {
-    let short = |digest: &str| digest.chars().take(SHOWN).collect::<String>();
+    let short = |digest: &str| digest.chars().take(CONTENT_SHOWN).collect::<String>();
     let found = all(client).await?.into_iter().find(|it| it.name == name);
     let rules = found.and_then(|found| found.rules);
     let rules = rules.ok_or_else(|| {
@@ -64,7 +61,7 @@ pub(crate) async fn of_content(
 
 /// Opens a coordinator or data folder, and finds a registered ruleset there. `unknown` is the error
 /// for a name that is neither registered nor built in.
-pub(super) async fn find(
+pub async fn find(
     place: AccessArgs,
     name: &str,
     unknown: impl std::fmt::Display,
@@ -93,7 +90,7 @@ pub(super) async fn find(
 }
 
 /// Fetches the package of a registered ruleset to a folder; see [`find`].
-pub(crate) async fn fetch(
+pub async fn fetch(
     place: AccessArgs,
     name: &str,
     unknown: impl std::fmt::Display,
@@ -110,35 +107,4 @@ pub(crate) async fn fetch(
     let fetched = fetched.await;
     access.close().await?;
     fetched
-}
-
-/// Prints what a package says of itself.
-pub(super) fn show(ruleset: &v1::Ruleset) -> Outcome {
-    show_as(ruleset, Format::Table)
-}
-
-/// As [`show`], in a format.
-pub(super) fn show_as(ruleset: &v1::Ruleset, format: Format) -> Outcome {
-    let rules = ruleset.rules.clone().unwrap_or_default();
-    let description = RulesDescription::parse(&rules.description).map_err(Failure::failed)?;
-    let content: String = rules.digest.chars().take(SHOWN).collect();
-    let (options, presets) = (description.options(), description.presets());
-    About {
-        name: &ruleset.name,
-        version: description.version,
-        summary: &description.summary,
-        seats: description.seats,
-        options: &options,
-        presets: &presets,
-        information: description.information,
-        returns: &description.returns,
-    }
-    .print_as(format)?;
-    match format {
-        Format::Table => output::write(&format!(
-            "\npackage: content {content}, registered by {}\n",
-            ruleset.owner
-        )),
-        _ => Ok(()),
-    }
 }

@@ -2,16 +2,15 @@
 
 use std::fmt::Write;
 
-use arena_client::human;
 use arena_engine::{AnyGame, Described, Outcome as Replayed, ReplayError};
 use arena_model::{GameRecord, printable};
-use arena_report::{records::TournamentRecords, units};
+use arena_report::{game::seat_name, records::TournamentRecords, units};
 use arena_wire::v1;
 use serde_json::{Value, json};
 
-use super::show::seat_name;
 use crate::{
     failure::{Failure, Outcome},
+    human,
     output::{self, Format},
 };
 
@@ -33,7 +32,7 @@ enum Shown {
 
 /// Prints what a seat saw at each of its decisions, and what it chose. `package` are the rules, if
 /// they are a package.
-pub(super) fn print(
+pub fn print(
     rules: &TournamentRecords,
     setup: &v1::TournamentSetup,
     record: &GameRecord,

@@ -1,24 +1,21 @@
-//! How a tournament is printed.
+//! Tournaments with their states, generations and specs.
 
-use arena_report::{
+use arena_wire::v1;
+use serde_json::{Value, json};
+
+use crate::{
     standings::{audits::format_audits, verdict, view},
     state::{self, state_name},
     text::csv_line,
     units,
-};
-use arena_wire::v1;
-use serde_json::json;
-
-use crate::{
-    failure::Outcome,
-    output::{self, Format},
 };
 
 /// Maximum length of a line with an opening book that is shown whole.
 const BOOK_SHOWN_MAX: usize = 400;
 
 /// A tournament, for programs.
-pub(super) fn describe(tournament: &v1::Tournament) -> serde_json::Value {
+#[must_use]
+pub fn describe(tournament: &v1::Tournament) -> Value {
     json!({
         "tournament_id": tournament.tournament_id,
         "name": tournament.name,
@@ -39,7 +36,7 @@ pub(super) fn describe(tournament: &v1::Tournament) -> serde_json::Value {
 }
 
 /// What is left of a removed tournament, apart from its identity.
-fn removal(removal: &v1::Removal) -> serde_json::Value {
+fn removal(removal: &v1::Removal) -> Value {
     json!({
         "by": removal.by,
         "unix_us": removal.unix_us,
@@ -49,7 +46,7 @@ fn removal(removal: &v1::Removal) -> serde_json::Value {
 }
 
 /// The state of a tournament, or that it was removed.
-pub(super) fn shown_state(tournament: &v1::Tournament) -> &'static str {
+pub(crate) fn shown_state(tournament: &v1::Tournament) -> &'static str {
     match tournament.removal {
         Some(_) => "removed",
         None => state_name(tournament.state()),
@@ -57,12 +54,12 @@ pub(super) fn shown_state(tournament: &v1::Tournament) -> &'static str {
 }
 
 /// A text, or `None` if it is empty.
-pub(super) fn known(text: &str) -> Option<&str> {
+fn known(text: &str) -> Option<&str> {
     Some(text).filter(|text| !text.is_empty())
 }
 
 /// An earlier generation of games.
-fn generation(earlier: &v1::Generation) -> serde_json::Value {
+fn generation(earlier: &v1::Generation) -> Value {
     json!({
         "generation": earlier.number,
         "games": earlier.games,
@@ -75,7 +72,8 @@ fn generation(earlier: &v1::Generation) -> serde_json::Value {
 }
 
 /// One line for a tournament, and one for each of its earlier generations.
-pub(super) fn summary(tournament: &v1::Tournament) -> String {
+#[must_use]
+pub fn summary(tournament: &v1::Tournament) -> String {
     let line = format!(
         "{}: {}, {} of {} games\n",
         tournament.tournament_id,
@@ -103,9 +101,10 @@ pub(super) fn summary(tournament: &v1::Tournament) -> String {
 }
 
 /// Name of a column, and the text of a row in it.
-type Column = (&'static str, fn(&v1::Tournament) -> String);
+pub(crate) type Column = (&'static str, fn(&v1::Tournament) -> String);
 
-pub(super) const CSV_COLUMNS: [Column; 8] = [
+/// The columns of CSV.
+pub(crate) const CSV_COLUMNS: [Column; 8] = [
     ("tournament", |it| it.tournament_id.clone()),
     ("state", |it| shown_state(it).to_owned()),
     ("games", |it| it.games_done.to_string()),
@@ -119,41 +118,40 @@ pub(super) const CSV_COLUMNS: [Column; 8] = [
     }),
 ];
 
-pub(super) fn show(tournament: &v1::Tournament, format: Format) -> Outcome {
-    if format == Format::Table {
-        let seed = known(&tournament.seed_commitment).map(|commitment| {
-            let nonce = known(&tournament.seed_nonce);
-            let nonce = nonce.map_or_else(
-                || "the seed is sealed until the end".to_owned(),
-                |nonce| format!("nonce {nonce}"),
-            );
-            format!("seed commitment {commitment}, {nonce}")
-        });
-        let removed = tournament.removal.as_ref().map(|removal| {
-            let archive = match known(&removal.archive_sha256) {
-                Some(sha256) => format!("; SHA-256 of its archive {sha256}"),
-                None => String::new(),
-            };
-            format!(
-                "removed {} by {}; it was {}{archive}",
-                units::utc(removal.unix_us),
-                removal.by,
-                state_name(tournament.state()),
-            )
-        });
-        let remarks = [
-            removed,
-            seed,
-            tournament.pause.as_ref().map(state::format_pause),
-            verdict::text(&tournament.verdict_json),
-            tournament.audits.as_ref().map(format_audits),
-        ];
-        let remarks = remarks.into_iter().flatten();
-        let remarks: String = remarks.map(|remark| remark + "\n").collect();
-        let spec = without_book(&tournament.spec_toml);
-        return output::write(&format!("{}{remarks}\n{spec}", summary(tournament)));
-    }
-    print(tournament, &describe_fully(tournament), format)
+/// A tournament with its spec, for a reader.
+#[must_use]
+pub fn text(tournament: &v1::Tournament) -> String {
+    let seed = known(&tournament.seed_commitment).map(|commitment| {
+        let nonce = known(&tournament.seed_nonce);
+        let nonce = nonce.map_or_else(
+            || "the seed is sealed until the end".to_owned(),
+            |nonce| format!("nonce {nonce}"),
+        );
+        format!("seed commitment {commitment}, {nonce}")
+    });
+    let removed = tournament.removal.as_ref().map(|removal| {
+        let archive = match known(&removal.archive_sha256) {
+            Some(sha256) => format!("; SHA-256 of its archive {sha256}"),
+            None => String::new(),
+        };
+        format!(
+            "removed {} by {}; it was {}{archive}",
+            units::utc(removal.unix_us),
+            removal.by,
+            state_name(tournament.state()),
+        )
+    });
+    let remarks = [
+        removed,
+        seed,
+        tournament.pause.as_ref().map(state::format_pause),
+        verdict::text(&tournament.verdict_json),
+        tournament.audits.as_ref().map(format_audits),
+    ];
+    let remarks = remarks.into_iter().flatten();
+    let remarks: String = remarks.map(|remark| remark + "\n").collect();
+    let spec = without_book(&tournament.spec_toml);
+    format!("{}{remarks}\n{spec}", summary(tournament))
 }
 
 /// A spec for people: of a long opening book, the number of openings.
@@ -169,7 +167,8 @@ fn without_book(spec: &str) -> String {
 }
 
 /// A tournament with its spec and verdict, for programs.
-pub(super) fn describe_fully(tournament: &v1::Tournament) -> serde_json::Value {
+#[must_use]
+pub fn describe_fully(tournament: &v1::Tournament) -> Value {
     let mut value = describe(tournament);
     value["verdict"] = json!(verdict::object(&tournament.verdict_json));
     value["audits"] = json!(tournament.audits.as_ref().map(view::audits));
@@ -178,22 +177,12 @@ pub(super) fn describe_fully(tournament: &v1::Tournament) -> serde_json::Value {
     value
 }
 
-/// Prints a tournament: its summary, its line, or `value`.
-pub(super) fn print(
-    tournament: &v1::Tournament,
-    value: &serde_json::Value,
-    format: Format,
-) -> Outcome {
-    match format {
-        Format::Table => output::write(&summary(tournament)),
-        Format::Csv => {
-            let header = csv_line(CSV_COLUMNS.map(|(name, _)| name));
-            let cells = CSV_COLUMNS.map(|(_, cell)| cell(tournament));
-            output::write(&(header + &csv_line(cells)))
-        }
-        Format::Json => output::json(value),
-        Format::Jsonl => output::json_line(value),
-    }
+/// Tournaments as comma-separated values, with a header line.
+#[must_use]
+pub fn csv(tournaments: &[v1::Tournament]) -> String {
+    let line = |it: &v1::Tournament| csv_line(CSV_COLUMNS.map(|(_, cell)| cell(it)));
+    let header = csv_line(CSV_COLUMNS.map(|(name, _)| name));
+    header + &tournaments.iter().map(line).collect::<String>()
 }
 
 #[cfg(test)]

@@ -7,28 +7,25 @@ use std::{
 };
 
 use arena_model::printable;
-use clap::Args;
+use arena_report::game::Frame;
 use console::{Key, Style, Term};
 
-use crate::failure::{Failure, Outcome};
+use crate::failure::{Failure, Kind, Outcome};
 
 /// Maximum delay before the next move.
 const DELAY_MAX: Duration = Duration::from_secs(3600);
 
 /// How a game is followed.
-#[derive(Clone, Debug, Args)]
-pub(crate) struct WatchArgs {
-    /// Draw the board before every move. On a terminal, keys step through the game:
-    /// space, enter or right for the next move, left for the previous move, q to quit
-    #[arg(long)]
-    pub(crate) watch: bool,
-
-    /// Step automatically after this time, such as 500ms or 2s
-    #[arg(long, value_name = "DURATION", requires = "watch", value_parser = delay)]
-    delay: Option<Duration>,
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Watch {
+    /// True if the board is drawn before every move.
+    pub watch: bool,
+    /// Time after which the next move is drawn; without it, keys step through the game.
+    pub delay: Option<Duration>,
 }
 
-fn delay(text: &str) -> Result<Duration, String> {
+/// Reads a delay, such as 500ms or 2s.
+pub fn delay(text: &str) -> Result<Duration, String> {
     let (number, scale) = match text.strip_suffix("ms") {
         Some(number) => (number, 1e-3),
         None => (text.strip_suffix('s').unwrap_or(text), 1.0),
@@ -40,25 +37,17 @@ fn delay(text: &str) -> Result<Duration, String> {
     delay.ok_or_else(|| format!("must be from 0 to {} s", DELAY_MAX.as_secs()))
 }
 
-/// One move: the board before it, the seat that moves, and its description.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Frame {
-    pub(super) board: String,
-    /// `None` for the final board.
-    pub(super) seat: Option<u8>,
-    pub(super) line: String,
-}
-
-impl WatchArgs {
+impl Watch {
     /// True if the game is drawn in place instead of printed as a whole.
-    pub(super) fn in_place(&self) -> bool {
+    #[must_use]
+    pub fn in_place(&self) -> bool {
         let dumb = std::env::var_os("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
         let keys = self.delay.is_some() || io::stdin().is_terminal();
         self.watch && keys && !dumb && io::stdout().is_terminal()
     }
 
     /// Draws the frames one after another in place.
-    pub(super) fn follow(&self, heading: &str, frames: &[Frame]) -> Outcome {
+    pub fn follow(&self, heading: &str, frames: &[Frame]) -> Outcome {
         let term = Term::stdout();
         let mut keys = || match self.delay {
             Some(delay) => {
@@ -69,7 +58,7 @@ impl WatchArgs {
         };
         let failed = |error: io::Error| match error.kind() {
             // Ctrl-C while a key was read.
-            io::ErrorKind::Interrupted => Failure::new(crate::failure::Kind::Interrupted, ""),
+            io::ErrorKind::Interrupted => Failure::new(Kind::Interrupted, ""),
             _ => Failure::failed(format!("cannot draw the game: {error}")),
         };
         let mut draw = |text: &str, before: usize| -> io::Result<()> {

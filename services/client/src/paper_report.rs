@@ -1,18 +1,72 @@
-//! What `arena paper run` prints.
+//! Tables of papers, and the results of their reproduction, as text and for programs.
 
 use std::slice;
 
-use arena_report::{text::csv_line, units};
+use arena_papers::{
+    Agreement, Finding, FindingCounts, Paper, PublishedTable, Reproducibility, TableResult,
+    TableRunner, tables,
+};
+use arena_report::{listing::Listing, text::csv_line, units};
 use itertools::Itertools;
 use serde::Serialize;
 
-use arena_papers::{Agreement, Finding, FindingCounts, Reproducibility, TableResult, TableRunner};
-
-use super::list::TableSummary;
 use crate::{
     failure::Outcome,
     output::{self, Format},
 };
+
+/// A table, for programs.
+#[derive(Serialize)]
+pub struct TableSummary<'a> {
+    id: &'a str,
+    paper: &'a Paper,
+    table: &'a str,
+    title: &'a str,
+    protocol: &'a str,
+    /// What the published figures are, if they are not as printed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    published_is: Option<&'a str>,
+    cells: usize,
+    games: u64,
+}
+
+impl<'a> TableSummary<'a> {
+    fn of(table: &'a PublishedTable) -> Self {
+        Self {
+            id: table.id,
+            paper: &table.paper,
+            table: &table.name,
+            title: &table.title,
+            protocol: &table.protocol,
+            published_is: table.published.as_deref(),
+            cells: table.cells.len(),
+            games: table.games(None),
+        }
+    }
+}
+
+/// The tables that can be reproduced.
+pub fn listing(format: Format) -> Outcome<Listing<TableSummary<'static>>> {
+    let row = |table: &'static PublishedTable| {
+        let cells = vec![
+            table.id.to_owned(),
+            table.paper.short.clone(),
+            table.name.clone(),
+            table.title.clone(),
+            table.cells.len().to_string(),
+            match format {
+                Format::Table => units::count(table.games(None)),
+                _ => table.games(None).to_string(),
+            },
+        ];
+        (cells, TableSummary::of(table))
+    };
+    Ok(Listing {
+        header: vec!["id", "paper", "table", "what", "cells", "games"],
+        rows: tables()?.iter().map(row).collect(),
+        empty: "there are no tables",
+    })
+}
 
 /// Results of a run, for programs. Except for timed cells, they depend neither on the time
 /// taken nor on the number of workers.
@@ -105,7 +159,7 @@ fn format_counts(counts: &FindingCounts) -> String {
 }
 
 /// One line when a table is done.
-pub(super) fn progress(ran: &TableResult) -> String {
+pub fn progress(ran: &TableResult) -> String {
     let sums = FindingCounts::of(&ran.findings);
     format!(
         "{} ({}): {} games in {}, {}",
@@ -117,12 +171,8 @@ pub(super) fn progress(ran: &TableResult) -> String {
     )
 }
 
-pub(super) fn print(
-    ran: &[TableResult],
-    runner: &TableRunner,
-    all: bool,
-    format: Format,
-) -> Outcome {
+/// Prints the results of tables; of `all` tables, a summary.
+pub fn print(ran: &[TableResult], runner: &TableRunner, all: bool, format: Format) -> Outcome {
     match format {
         Format::Json => output::json(&document(ran, runner)),
         Format::Jsonl => findings(ran)
@@ -198,7 +248,7 @@ fn csv(ran: &[TableResult]) -> String {
 }
 
 /// The cells of a table, with reasons below.
-pub(super) fn cells(ran: &TableResult, runner: &TableRunner) -> String {
+fn cells(ran: &TableResult, runner: &TableRunner) -> String {
     let reasons = ran.findings.iter().filter_map(|it| it.reason.as_ref());
     let reasons: Vec<&String> = reasons.unique().collect();
     let row = |finding: &Finding| {
@@ -261,7 +311,7 @@ pub(super) fn cells(ran: &TableResult, runner: &TableRunner) -> String {
 }
 
 /// One line for each table, then the cells outside their bounds.
-pub(super) fn summary(ran: &[TableResult]) -> String {
+fn summary(ran: &[TableResult]) -> String {
     let line = |id: &str, of: &[TableResult]| {
         let sums = FindingCounts::of(findings(of));
         [
@@ -402,63 +452,4 @@ fn wrapped(text: &str, indent: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::sync::Arc;
-
-    use super::*;
-
-    fn runner(games: u64) -> TableRunner {
-        TableRunner {
-            seed: "0x5eed".parse().expect("a seed"),
-            games: Some(games),
-            threads: 2,
-            stop: Arc::default(),
-        }
-    }
-
-    fn run(id: &str, games: u64) -> TableResult {
-        let table = arena_papers::table(id).expect("a table");
-        runner(games).run(table, &|| ()).expect("it can be run")
-    }
-
-    #[test]
-    fn tables_fit_a_terminal() {
-        // A little more than 100, since intervals of a few games are wide.
-        let fits = |text: &str| {
-            for line in text.lines() {
-                let width = line.trim_end().chars().count();
-                assert!(width <= 108, "{width}: {line}");
-            }
-        };
-        let all: Vec<TableResult> = arena_papers::tables()
-            .expect("tables")
-            .iter()
-            .map(|table| run(table.id, 6))
-            .collect();
-        for ran in &all {
-            fits(&cells(ran, &runner(6)));
-        }
-        fits(&summary(&all));
-    }
-
-    #[test]
-    fn table_shows_its_rules() {
-        let ran = run("001-i", 2000);
-        let text = cells(&ran, &runner(2000));
-        assert!(
-            text.contains("R within: |z| <= 2.7, n = 50 (intelligent, random)"),
-            "{text}"
-        );
-        assert!(
-            text.contains("R within: published ±16 (average moves)"),
-            "{text}"
-        );
-    }
-
-    #[test]
-    fn ordinal_verdict_shows_its_bound() {
-        let ran = run("003-example", 6);
-        let text = cells(&ran, &runner(6));
-        assert!(text.contains("Q within, 0.12 to 0.75"), "{text}");
-    }
-}
+mod tests;

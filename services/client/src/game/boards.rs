@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use arena_client::rerun::Programs;
 use arena_engine::AnyGame;
 use arena_model::rules::RulesDescription;
 use arena_wire::v1;
 use arena_worker::{AgentOptions, package_game};
 
-use super::WatchArgs;
 use crate::{
     failure::{Failure, Outcome},
+    game::watch::Watch,
     output::{Format, note},
+    rerun::Programs,
 };
 
 /// The game of a package, which draws its boards.
-pub(crate) struct DrawnGame {
+pub struct DrawnGame {
     game: Arc<dyn AnyGame>,
     /// Has the file of the package, from which processes start.
     _programs: Arc<Programs>,
@@ -28,11 +28,11 @@ impl AsRef<dyn AnyGame> for DrawnGame {
 }
 
 /// Starts the package of a setup, if a game is shown with boards and the package draws them.
-pub(crate) async fn watched_package(
+pub async fn watched_package(
     setup: &v1::TournamentSetup,
     programs: Arc<Programs>,
     format: Format,
-    watch: &WatchArgs,
+    watch: Watch,
 ) -> Option<DrawnGame> {
     if format != Format::Table {
         return None;
@@ -48,7 +48,7 @@ pub(crate) async fn watched_package(
 
 /// Starts the package of a setup, if it draws boards. If it does not start, games are shown without
 /// boards, and a note names the reason.
-pub(crate) async fn drawing_package(
+pub async fn drawing_package(
     setup: &v1::TournamentSetup,
     programs: Arc<Programs>,
 ) -> Option<DrawnGame> {
@@ -62,7 +62,7 @@ pub(crate) async fn drawing_package(
 }
 
 /// Starts the package of a setup.
-pub(super) async fn start_package(
+pub async fn start_package(
     setup: &v1::TournamentSetup,
     programs: Arc<Programs>,
 ) -> Outcome<DrawnGame> {

@@ -1,11 +1,10 @@
 //! The output of a seat's agent.
 
 use arena_model::GameRecord;
-use arena_report::units;
+use arena_report::{game::seat_name, units};
 use arena_wire::v1;
 use itertools::Itertools;
 
-use super::show::seat_name;
 use crate::{
     failure::{Failure, Outcome},
     output::{self, note},
@@ -15,7 +14,7 @@ use crate::{
 const KEPT_BYTES: u64 = 8 << 10;
 
 /// The seat of this number, or of the agent of this name.
-pub(super) fn find_seat(
+pub fn find_seat(
     id: &str,
     setup: &v1::TournamentSetup,
     record: &GameRecord,
@@ -39,7 +38,7 @@ pub(super) fn find_seat(
 }
 
 /// Prints the stored output of a seat's agent, given by seat number or by agent.
-pub(super) fn print(
+pub fn print(
     id: &str,
     setup: &v1::TournamentSetup,
     record: &GameRecord,
