@@ -1,4 +1,4 @@
-//! What `arena evolve` prints.
+//! Generations and champions of an evolution, as text and for programs.
 
 use arena_report::{text::csv_line, units};
 use std::time::{Duration, Instant};
@@ -39,7 +39,7 @@ pub(super) struct PlayedGeneration<'a> {
 }
 
 /// Reports generations on stderr, and on stdout in the requested format.
-pub(super) struct EvolutionReporter<'a> {
+pub struct EvolutionReporter<'a> {
     format: Format,
     spec: &'a EvolveSpec,
     started: Instant,
@@ -69,7 +69,9 @@ const COLUMNS: [Column; 8] = [
 ];
 
 impl<'a> EvolutionReporter<'a> {
-    pub(super) fn new(format: Format, spec: &'a EvolveSpec) -> Self {
+    /// Reports an evolution with this spec.
+    #[must_use]
+    pub fn new(format: Format, spec: &'a EvolveSpec) -> Self {
         let now = Instant::now();
         Self {
             format,
@@ -129,7 +131,7 @@ impl<'a> EvolutionReporter<'a> {
     }
 
     /// Reports the champion.
-    pub(super) fn finish(self, champion: &Champion) -> Outcome {
+    pub fn finish(self, champion: &Champion) -> Outcome {
         note(format!(
             "{} generations in {}",
             champion.generations,

@@ -13,7 +13,7 @@ use arena_sandbox::cgroup;
 use arena_worker::{AgentOptions, supervise::Sandbox};
 use nix::sys::resource::{Resource, getrlimit};
 
-use super::{Check, State};
+use super::check::{Check, State};
 use crate::failure::Outcome;
 
 /// Open files that a worker or coordinator with many connections needs.
@@ -23,7 +23,8 @@ const SYNCS: usize = 20;
 /// Latency of a write above which results wait for the disk.
 const SYNC_MS: f64 = 20.0;
 
-pub(super) fn of_machine(disk: &Path) -> Outcome<Vec<Check>> {
+/// Checks the machine; `disk` is a folder of the disk to measure.
+pub fn of_machine(disk: &Path) -> Outcome<Vec<Check>> {
     let mut all = sandbox()?;
     all.extend([
         tokens(),

@@ -1,23 +1,13 @@
 //! The files of `agents/kits`, as they are in this program.
 
+use arena_engine::options::nearest;
+use itertools::Itertools;
+
+use super::folder::{Kit, KitFile, Named};
+use crate::failure::{Failure, Outcome};
+
 /// The name of the agent in the files of kits.
-pub(super) const TEMPLATE_NAME: &str = "my-agent";
-
-/// A file of a kit.
-pub(crate) struct KitFile {
-    pub(crate) path: &'static str,
-    pub(crate) is_executable: bool,
-    pub(crate) text: &'static str,
-}
-
-/// The files of an agent in one language.
-pub(crate) struct Kit {
-    pub(crate) lang: &'static str,
-    pub(crate) aliases: &'static [&'static str],
-    /// The file that users edit.
-    pub(crate) policy: &'static str,
-    pub(crate) files: &'static [KitFile],
-}
+const TEMPLATE_NAME: &str = "my-agent";
 
 /// A kit with the common files, and those of its language.
 macro_rules! kit {
@@ -42,13 +32,13 @@ macro_rules! file {
         KitFile {
             path: $path,
             is_executable: false,
-            text: include_str!(concat!("../../../../../../agents/kits/", $lang, "/", $path)),
+            text: include_str!(concat!("../../../../agents/kits/", $lang, "/", $path)),
         }
     };
 }
 
 /// All kits, in the order of their list.
-pub(super) const KITS: &[Kit] = &[
+const KITS: &[Kit] = &[
     kit!("python" ["py"], "agent.py": "agent.py" "arena.py"),
     kit!("typescript" ["ts"], "agent.ts": ".gitignore" "agent.ts" "arena.ts" "package.json" "tsconfig.json"),
     kit!("javascript" ["js", "node"], "agent.js": "agent.js" "arena.js"),
@@ -60,11 +50,48 @@ pub(super) const KITS: &[Kit] = &[
     kit!("bash" ["sh"], "agent.sh": "agent.sh" "arena.sh"),
 ];
 
+/// What folders of agents are made for.
+pub const AGENT: Named = Named {
+    what: "an agent",
+    template: TEMPLATE_NAME,
+    before_digit: "",
+    bytes_max: 63,
+    is_taken: |name| {
+        let is_ruleset = arena_games::ruleset(name).is_ok();
+        name == arena_model::PERSON || arena_agents::bot_info(name).is_ok() || is_ruleset
+    },
+    advice: "choose another one with --name",
+};
+
+/// The kit of a language.
+pub fn kit(lang: &str) -> Outcome<&'static Kit> {
+    let lower = lang.to_lowercase();
+    let is_known = |kit: &&Kit| kit.lang == lower || kit.aliases.contains(&&*lower);
+    KITS.iter().find(is_known).ok_or_else(|| {
+        let known = KITS
+            .iter()
+            .flat_map(|kit| kit.aliases.iter().chain([&kit.lang]));
+        let meant = nearest(&lower, known.copied());
+        let meant = meant.map_or_else(
+            || ".".to_owned(),
+            |meant| format!(", did you mean \"{meant}\"?"),
+        );
+        let list = KITS.iter().map(|kit| kit.lang).join(", ");
+        Failure::usage(format!(
+            "unknown language \"{lang}\"{meant} Languages: {list}; for any other, agents/PROTOCOL.md \
+             describes the protocol"
+        ))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use std::{collections::BTreeSet, fs, os::unix::fs::PermissionsExt, path::Path};
 
+    use arena_model::AgentName;
+
     use super::*;
+    use crate::kits::folder::name_of;
 
     /// Adds the files below a folder, without what a build writes.
     fn add(folder: &Path, prefix: &str, files: &mut BTreeSet<(String, bool)>) {
@@ -107,5 +134,20 @@ mod tests {
         let folders = fs::read_dir(&root).expect("a folder").flatten();
         let folders = folders.filter(|entry| entry.path().is_dir());
         assert_eq!(folders.count(), KITS.len());
+    }
+
+    #[test]
+    fn names_of_folders_become_valid() {
+        for (folder, name) in [
+            ("mine", "mine"),
+            ("My Agent_2", "my-agent-2"),
+            ("--x--", "x"),
+            ("日本", "my-agent"),
+            ("", "my-agent"),
+            (&"ab".repeat(40), &"ab".repeat(40)[..63]),
+        ] {
+            assert_eq!(name_of(folder.as_ref(), &AGENT), name);
+            let _: AgentName = name.parse().expect("a valid name");
+        }
     }
 }

@@ -9,44 +9,47 @@ use arena_wire::v1;
 use prost::Message;
 use serde::Serialize;
 
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 
 /// Maximum number of records listed; further ones are counted.
 const NAMED_MAX: usize = 20;
 
 /// The result of the check.
 #[derive(Debug, Default, Serialize)]
-pub(super) struct Checked {
+pub struct Checked {
     /// Records with correct hash, events, dice, luck and result.
-    pub(super) records: u64,
+    pub records: u64,
     /// Games of removed tournaments, whose space a compaction gives back.
-    pub(super) removed: u64,
+    pub removed: u64,
     /// Records without stored moves, which only a replay with the agents can check.
-    pub(super) hashes_alone: u64,
+    pub hashes_alone: u64,
     /// Number of games whose records cannot be checked, by reason, such as unsupported
     /// rules.
-    pub(super) unchecked: BTreeMap<String, u64>,
+    pub unchecked: BTreeMap<String, u64>,
     /// Number of invalid records.
-    pub(super) unsound: u64,
+    pub unsound: u64,
     /// The first invalid records, with the reason.
-    pub(super) unsound_records: Vec<String>,
+    pub unsound_records: Vec<String>,
 }
 
 /// Checks records during the verification of a store.
 #[derive(Default)]
-pub(super) struct Records {
+pub struct Records {
     tournaments: BTreeMap<String, Result<TournamentRecords, String>>,
     hash_only: BTreeMap<String, bool>,
     removed: WithoutRemoved,
     /// Name of the document with the end of the audit trail, and the document.
     anchor_key: Option<String>,
-    pub(super) anchor: Option<Vec<u8>>,
-    pub(super) checked: Checked,
+    /// The document with the end of the audit trail.
+    pub anchor: Option<Vec<u8>>,
+    /// The result so far.
+    pub checked: Checked,
 }
 
 impl Records {
     /// With the name of the document that has the end of the audit trail.
-    pub(super) fn with_anchor(key: Option<String>) -> Self {
+    #[must_use]
+    pub fn with_anchor(key: Option<String>) -> Self {
         Self {
             anchor_key: key,
             ..Self::default()
@@ -101,7 +104,7 @@ impl Examine for Records {
 
 fn check(rules: &TournamentRecords, game: &StoredGame) -> Outcome {
     let mut message = v1::GameRecord::decode(game.record.as_slice())
-        .map_err(|error| crate::failure::Failure::differs(format!("not a record: {error}")))?;
+        .map_err(|error| Failure::differs(format!("not a record: {error}")))?;
     if message.hash.is_empty() {
         message.hash = game.hash.to_vec();
     }

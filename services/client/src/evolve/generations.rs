@@ -21,16 +21,22 @@ use crate::{
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The generations of an evolution, played by a coordinator.
-pub(super) struct Generations {
+pub struct Generations {
     spec: EvolveSpec,
     genome: Genome,
     evolution: Evolution,
-    pub(super) seed: TournamentSeed,
-    pub(super) first: Generation,
+    /// The seed of all random draws.
+    pub seed: TournamentSeed,
+    /// The first generation.
+    pub first: Generation,
 }
 
 impl Generations {
-    pub(super) fn new(
+    /// The generations of an evolution.
+    ///
+    /// # Errors
+    /// If a fixed option evolves, too.
+    pub fn new(
         spec: EvolveSpec,
         genome: Genome,
         evolution: Evolution,
@@ -51,7 +57,7 @@ impl Generations {
     /// Asks the coordinator to plan the first tournament, which finds errors in ruleset, options
     /// and bot before anything is stored. The last tournament is built too, because it has the
     /// longest name.
-    pub(super) async fn check(&self, client: &mut Client) -> Outcome {
+    pub async fn check(&self, client: &mut Client) -> Outcome {
         let last = Generation {
             number: self.evolution.settings().generations - 1,
             ..self.first.clone()
@@ -77,7 +83,7 @@ impl Generations {
     }
 
     /// Plays the generations that no earlier run has played, and returns the champion.
-    pub(super) async fn play(
+    pub async fn play(
         &self,
         client: &mut Client,
         report: &mut EvolutionReporter<'_>,
