@@ -1,5 +1,8 @@
 //! Exports of games, decisions and standings.
 
+use std::{path::PathBuf, sync::Arc};
+
+use arena_model::{GameRecord, Returns, Tournament, printable_json};
 use arena_report::{
     ReportError,
     export::{
@@ -11,9 +14,6 @@ use arena_report::{
     records::{self, TournamentRecords, each_game, each_page},
     standings::sound::check_sound,
 };
-use std::{path::PathBuf, sync::Arc};
-
-use arena_model::{GameRecord, Returns, Tournament, printable_json};
 use arena_wire::v1;
 use clap::ValueEnum;
 use serde_json::json;

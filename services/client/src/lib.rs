@@ -1,5 +1,5 @@
-//! What commands do: reach or start a coordinator, follow tournaments, pack and check
-//! agents, rerun games, and measure this machine.
+//! What commands do: reach or start a coordinator, follow, export and archive tournaments, pack
+//! and check agents, replay and rerun games, check stores, and measure this machine.
 //!
 //! The command line has the arguments and exit codes; this crate has the rest. Every
 //! function reports errors as a [`failure::Failure`], which has an exit code.

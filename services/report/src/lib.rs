@@ -1,11 +1,13 @@
 //! Reports of a tournament: data gathered once from a coordinator and written as tables, a
-//! page and files.
+//! page and files. Also the rows and texts of everything else that commands print.
 //!
 //! - [`gather()`] collects a [`Report`]; [`html`], [`markdown`] and [`junit`] write it.
 //! - [`standings`] renders standings as tables, JSON and CSV, from one list of columns;
 //!   [`estimates`] reads their estimates; [`rounds`] renders the
 //!   pairings of Swiss tournaments and knockouts.
 //! - [`export`] has the columns of exports, and writes CSV, JSON lines and Parquet.
+//! - [`agents`], [`rulesets`], [`formats`], [`tournaments`], [`game`], [`tokens`] and [`differences`]
+//!   show what a coordinator has: as a [`listing::Listing`], as text, and for programs.
 //! - [`text`] fits tables to a terminal; [`units`] formats numbers.
 
 pub mod agents;

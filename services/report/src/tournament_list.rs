@@ -12,7 +12,7 @@ use crate::{
 
 /// The columns of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Columns {
+pub enum ListColumns {
     /// Whole numbers and times, for programs.
     Csv,
     /// For a reader.
@@ -35,13 +35,13 @@ const LIST_COLUMNS: [Column; 7] = [
 #[must_use]
 pub fn listing(
     tournaments: &[v1::Tournament],
-    columns: Columns,
+    columns: ListColumns,
     together: bool,
     empty: &'static str,
 ) -> Listing<Value> {
     let columns = match columns {
-        Columns::Csv => &CSV_COLUMNS[..],
-        Columns::Table => &LIST_COLUMNS,
+        ListColumns::Csv => &CSV_COLUMNS[..],
+        ListColumns::Table => &LIST_COLUMNS,
     };
     let cells = |one: &v1::Tournament| columns.iter().map(|(_, cell)| cell(one)).collect();
     let listed = |group: &[v1::Tournament]| match group {

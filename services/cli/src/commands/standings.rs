@@ -9,7 +9,7 @@ use arena_report::{
     running::running,
     standings::{
         columns, csv,
-        remarks::{self, remarks},
+        remarks::{RemarkOptions, remarks},
         rounds,
         sound::{check_played, check_sound},
         table, view,
@@ -104,7 +104,7 @@ struct Wanted {
     rounds: bool,
     wide: bool,
     raw: bool,
-    remarks: remarks::Wanted,
+    remarks: RemarkOptions,
 }
 
 impl StandingsArgs {

@@ -1,9 +1,9 @@
 //! Generations and champions of an evolution, as text and for programs.
 
-use arena_report::{text::csv_line, units};
 use std::time::{Duration, Instant};
 
 use arena_evolution::{Champion, EvolveSpec, Fitness};
+use arena_report::{text::csv_line, units};
 use itertools::Itertools;
 use serde::Serialize;
 use serde_json::json;

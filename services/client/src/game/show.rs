@@ -1,13 +1,13 @@
 //! Readable display of one game.
 
-use arena_report::{
-    game::{self, frames, heading, names, result, seat_name},
-    records::TournamentRecords,
-};
 use std::fmt::Write;
 
 use arena_engine::AnyGame;
 use arena_model::GameRecord;
+use arena_report::{
+    game::{self, frames, heading, names, result, seat_name},
+    records::TournamentRecords,
+};
 use arena_wire::v1;
 
 use crate::{

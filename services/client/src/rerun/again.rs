@@ -1,16 +1,15 @@
 //! Plays games again, by id or from a record only, and compares the records.
 
-use arena_report::{
-    game::seat_name,
-    records::{self, TournamentRecords},
-    units,
-};
-
 use arena_engine::{AnyGame, FaultKind, IllegalAction, Opening, Setup};
 use arena_model::{
     GameRecord,
     record::{ParsedRecord, Program, RecordAgent},
     spec::GamePlay,
+};
+use arena_report::{
+    game::seat_name,
+    records::{self, TournamentRecords},
+    units,
 };
 use arena_wire::{convert, v1};
 use arena_worker::{AgentOptions, verify_record};

@@ -1,9 +1,9 @@
 //! The records of a store, each checked against rules and seed.
 
-use arena_report::records::{self, TournamentRecords};
 use std::collections::BTreeMap;
 
 use arena_coordinator::WithoutRemoved;
+use arena_report::records::{self, TournamentRecords};
 use arena_store::{Collection, Examine, Selection, StoredGame};
 use arena_wire::v1;
 use prost::Message;

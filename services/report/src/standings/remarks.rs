@@ -10,7 +10,7 @@ use crate::{
 
 /// What the reader of the remarks knows.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Wanted {
+pub struct RemarkOptions {
     /// True if a single worker played all games and no other one will join.
     pub alone: bool,
     /// True if the caller prints why the tournament is paused.
@@ -19,7 +19,7 @@ pub struct Wanted {
 
 /// Remarks below the table of standings, a line each: generation, pause, verdict, faults, audits and notes.
 #[must_use]
-pub fn remarks(standings: &v1::Standings, wanted: Wanted) -> String {
+pub fn remarks(standings: &v1::Standings, options: RemarkOptions) -> String {
     let mut text = String::new();
     if standings.generations > 1 {
         text += &format!(
@@ -27,7 +27,7 @@ pub fn remarks(standings: &v1::Standings, wanted: Wanted) -> String {
             standings.generation, standings.generations
         );
     }
-    if let Some(pause) = standings.pause.as_ref().filter(|_| !wanted.omits_pause) {
+    if let Some(pause) = standings.pause.as_ref().filter(|_| !options.omits_pause) {
         text += &format!("paused: {}\n", state::format_pause(pause));
     }
     if let Some(verdict) = verdict::text(&standings.verdict_json) {
@@ -56,7 +56,7 @@ pub fn remarks(standings: &v1::Standings, wanted: Wanted) -> String {
     }
     // No second worker can audit the games of the only worker.
     let audits = standings.audits.as_ref();
-    let audits = audits.filter(|audits| !wanted.alone || audits.agreed + audits.differing > 0);
+    let audits = audits.filter(|audits| !options.alone || audits.agreed + audits.differing > 0);
     if let Some(audits) = audits {
         text += &format!("{}\n", format_audits(audits));
     }

@@ -1,6 +1,6 @@
 //! `arena tournament list`
 
-use arena_report::tournament_list::{Columns, listing};
+use arena_report::tournament_list::{ListColumns, listing};
 use arena_wire::v1;
 use clap::Args;
 
@@ -41,8 +41,8 @@ pub(super) async fn list(client: &mut Client, args: &ListArgs) -> Outcome {
     }
     let together = args.output == Format::Table && !args.all && args.name.is_none();
     let columns = match args.output {
-        Format::Csv => Columns::Csv,
-        _ => Columns::Table,
+        Format::Csv => ListColumns::Csv,
+        _ => ListColumns::Table,
     };
     let empty = match args.name {
         None if args.removed => "no tournament was removed",
