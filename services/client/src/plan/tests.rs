@@ -58,7 +58,7 @@ fn sprt_is_planned_at_trial_score() {
         games_expected: 40_000,
         ..Default::default()
     };
-    let trial = sample::Sample::of_scores(&[1.0, 1.0, 0.75, 1.0, 0.5, 1.0, 1.0, 1.0, 1.0, 0.75]);
+    let trial = Sample::of_scores(&[1.0, 1.0, 0.75, 1.0, 0.5, 1.0, 1.0, 1.0, 1.0, 0.75]);
     let (games, from) = expected(&tournament, &planned, Some(&trial));
     assert!((32..500).contains(&games), "{games}");
     let from = from.expect("a score");
