@@ -161,6 +161,69 @@ fn every_shared_dependency_has_a_user() {
     assert!(unused.is_empty(), "remove {unused:?} from Cargo.toml");
 }
 
+/// Maximum number of lines of the command line, without tests.
+const COMMAND_LINE_LINES: usize = 9_000;
+
+#[test]
+fn command_line_is_at_most_9000_lines() {
+    let lines = lines_without_tests(&repository().join("services/cli/src"));
+    assert!(
+        lines <= COMMAND_LINE_LINES,
+        "services/cli/src has {lines} lines without tests, more than {COMMAND_LINE_LINES}: it has only \
+         commands, arguments and exit codes; move what a command does to services/client, and the \
+         rows and texts that it prints to services/report"
+    );
+}
+
+#[test]
+fn tests_are_not_lines_of_the_command_line() {
+    let text =
+        "fn a() {}\n\n#[cfg(test)]\nmod tests {\n    fn b() {\n    }\n}\n#[cfg(test)]\nmod more;\n";
+    assert_eq!(count_without_tests(text), 4);
+}
+
+/// The lines of all Rust sources below a folder, without files and modules of tests.
+fn lines_without_tests(folder: &Path) -> usize {
+    let entries = fs::read_dir(folder).expect("a folder");
+    let paths = entries.map(|entry| entry.expect("an entry").path());
+    let lines = paths.map(|path| {
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        if name == "tests" || name.ends_with("_tests") {
+            return 0;
+        }
+        match path.is_dir() {
+            true => lines_without_tests(&path),
+            false if path.extension().is_some_and(|extension| extension == "rs") => {
+                count_without_tests(&fs::read_to_string(&path).expect("a source"))
+            }
+            false => 0,
+        }
+    });
+    lines.sum()
+}
+
+/// The lines of a source without its modules of tests, which end with a brace as far left as they begin.
+fn count_without_tests(text: &str) -> usize {
+    let mut lines = text.lines().peekable();
+    let mut count = 0;
+    while let Some(line) = lines.next() {
+        count += 1;
+        let starts_module =
+            |next: &&str| next.trim_start().starts_with("mod ") && next.ends_with('{');
+        if line.trim() != "#[cfg(test)]" || lines.next_if(starts_module).is_none() {
+            continue;
+        }
+        count -= 1;
+        let end = line.replace("#[cfg(test)]", "}");
+        for line in lines.by_ref() {
+            if line == end {
+                break;
+            }
+        }
+    }
+    count
+}
+
 /// The Rust sources below a package's folder, without those of packages inside it.
 fn sources(folder: &Path) -> String {
     let mut text = String::new();

@@ -4,6 +4,7 @@ mod processes;
 pub mod rules;
 pub mod tournament;
 
+use arena_report::{listing::Listing, units};
 use serde::Serialize;
 
 /// One measured line.
@@ -54,4 +55,38 @@ impl Measured {
             ..Self::default()
         }
     }
+}
+
+/// A list of measurements.
+#[must_use]
+pub fn listing(lines: Vec<Measured>) -> Listing<Measured> {
+    let cells = |line: &Measured| COLUMNS.map(|(_, cell)| cell(line)).to_vec();
+    let rows = lines.into_iter().map(|line| (cells(&line), line));
+    Listing {
+        header: COLUMNS.map(|(head, _)| head).to_vec(),
+        rows: rows.collect(),
+        empty: "nothing was measured",
+    }
+}
+
+/// Name of a column, and the text of a row in it.
+type Column = (&'static str, fn(&Measured) -> String);
+
+const COLUMNS: [Column; 8] = [
+    ("what", |it| it.what.clone()),
+    ("decisions/s", |it| {
+        units::count(it.decisions_per_second as u64)
+    }),
+    ("CPU µs/decision", |it| {
+        format!("{:.3}", it.cpu_us_per_decision)
+    }),
+    ("games/s", |it| units::count(it.games_per_second as u64)),
+    ("games", |it| units::count(it.games)),
+    ("coordinator MB", |it| megabytes(it.coordinator_mb)),
+    ("worker MB", |it| megabytes(it.worker_mb)),
+    ("agent MB", |it| megabytes(it.agent_mb)),
+];
+
+fn megabytes(value: Option<f64>) -> String {
+    units::known(value, |value| format!("{value:.0}"))
 }

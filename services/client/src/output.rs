@@ -5,12 +5,17 @@ use std::{
     process::ExitCode,
 };
 
-use arena_model::{printable, printable_json, printable_line};
+use arena_model::{printable, printable_json};
 use clap::ValueEnum;
 use serde::Serialize;
 
 use crate::failure::{Failure, Kind, Outcome};
-use arena_report::text::{self, Column, csv_line, fitted, wrapped};
+use arena_report::{
+    listing::{Listing, columns},
+    text::{self, fitted, wrapped},
+};
+
+pub use arena_report::listing::or_dash;
 
 /// How data is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, ValueEnum)]
@@ -26,55 +31,19 @@ pub enum Format {
     Csv,
 }
 
-/// Rows with a header, and the same rows as data.
-pub struct Listing<T> {
-    pub header: Vec<&'static str>,
-    pub rows: Vec<(Vec<String>, T)>,
-    /// The message if there are no rows.
-    pub empty: &'static str,
-}
-
-impl<T: Serialize> Listing<T> {
-    pub fn print(&self, format: Format) -> Outcome {
-        match format {
-            Format::Json => {
-                let items: Vec<&T> = self.rows.iter().map(|(_, item)| item).collect();
-                json(&items)
-            }
-            Format::Jsonl => self.rows.iter().try_for_each(|(_, item)| json_line(item)),
-            Format::Csv => {
-                let mut text = csv_line(&self.header);
-                for cells in self.lines() {
-                    text += &csv_line(cells);
-                }
-                write(&text)
-            }
-            Format::Table if self.rows.is_empty() => write(&format!("{}\n", self.empty)),
-            Format::Table => {
-                let mut columns = columns(&self.header, &self.lines());
-                // The name of a row comes first, the least important column last.
-                for (place, column) in columns.iter_mut().enumerate() {
-                    column.spare = place;
-                }
-                let (mut text, left_out) = fitted(columns, width());
-                if !left_out.is_empty() {
-                    let left_out = left_out.join(", ");
-                    text += &remark(&format!("hidden columns: {left_out} (use --output json)"));
-                }
-                write(&text)
-            }
+/// Prints the rows of a list.
+pub fn print<T: Serialize>(listing: &Listing<T>, format: Format) -> Outcome {
+    match format {
+        Format::Json => {
+            let items: Vec<&T> = listing.rows.iter().map(|(_, item)| item).collect();
+            json(&items)
         }
-    }
-}
-
-impl<T> Listing<T> {
-    /// The cells of each row, whose texts cannot look like other rows.
-    fn lines(&self) -> Vec<Vec<String>> {
-        let line = |cells: &Vec<String>| {
-            let cells = cells.iter().map(|cell| printable_line(cell).into_owned());
-            cells.collect()
-        };
-        self.rows.iter().map(|(cells, _)| line(cells)).collect()
+        Format::Jsonl => listing
+            .rows
+            .iter()
+            .try_for_each(|(_, item)| json_line(item)),
+        Format::Csv => write(&listing.csv()),
+        Format::Table => write(&listing.table(width())),
     }
 }
 
@@ -94,27 +63,9 @@ pub fn table<'a>(header: &[&str], rows: impl IntoIterator<Item = &'a Vec<String>
     fitted(columns(header, rows), width()).0
 }
 
-/// The columns of rows, none of which may be hidden.
-fn columns<'a>(header: &[&str], rows: impl IntoIterator<Item = &'a Vec<String>>) -> Vec<Column> {
-    let rows: Vec<&Vec<String>> = rows.into_iter().collect();
-    let column = |(place, head): (usize, &&str)| Column {
-        head: (*head).to_owned(),
-        cells: { rows.iter() }
-            .map(|row| row.get(place).cloned().unwrap_or_default())
-            .collect(),
-        spare: 0,
-    };
-    header.iter().enumerate().map(column).collect()
-}
-
 /// Formats lines below a table on stdout; wrapped between words on a terminal.
 pub fn remark(line: &str) -> String {
     text::remark(line, width())
-}
-
-/// Formats a value; `–` if it is unknown.
-pub fn or_dash(value: Option<impl ToString>) -> String {
-    value.map_or_else(|| "–".to_owned(), |value| value.to_string())
 }
 
 /// Prints one JSON value over several lines.
@@ -179,20 +130,4 @@ pub fn drawable() -> bool {
 /// True if stderr is a terminal that supports drawing.
 pub fn interactive() -> bool {
     io::stderr().is_terminal() && std::env::var_os("CI").is_none()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn line_feed_in_a_cell_makes_no_row() {
-        let listing = Listing {
-            header: vec!["agent", "version"],
-            rows: vec![(vec!["mine".to_owned(), "1.0\nyours  2.0".to_owned()], ())],
-            empty: "none",
-        };
-        let lines = listing.lines();
-        assert_eq!(lines, [["mine", "1.0\\x0ayours  2.0"]]);
-    }
 }

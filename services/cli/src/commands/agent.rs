@@ -2,7 +2,7 @@
 
 mod check;
 mod list;
-pub(crate) mod new;
+mod new;
 pub(crate) mod register;
 mod serve;
 

@@ -1,14 +1,14 @@
 //! `arena audit …`
 
+use arena_report::differences;
 use arena_wire::{pages::Pages, v1};
 use clap::{Args, Subcommand};
-use serde_json::json;
 
 use crate::{
     access::{AccessArgs, Client},
     failure::Outcome,
     ids,
-    output::{self, Format, Listing},
+    output::{self, Format},
 };
 
 /// Audits per request.
@@ -64,7 +64,7 @@ impl ListArgs {
                 all.into_iter().map(|it| it.tournament_id).collect()
             }
         };
-        let (mut rows, mut more) = (Vec::new(), Vec::new());
+        let (mut found, mut more) = (Vec::new(), Vec::new());
         for id in tournaments {
             let mut request = v1::ListDifferencesRequest {
                 tournament_id: id.clone(),
@@ -75,7 +75,7 @@ impl ListArgs {
             let unlisted = loop {
                 let page = client.list_differences(request.clone()).await?.into_inner();
                 let goes_on = read.goes_on(&page, page.differences.len(), &page.next_page_token)?;
-                rows.extend(page.differences.iter().map(row));
+                found.extend(page.differences);
                 request.page_token = page.next_page_token;
                 if !goes_on {
                     break page.unlisted;
@@ -86,18 +86,11 @@ impl ListArgs {
             }
         }
         let for_programs = matches!(self.output, Format::Json | Format::Jsonl);
-        for (id, unlisted) in more.iter().filter(|_| for_programs) {
-            let value = json!({ "tournament_id": id, "unlisted": unlisted });
-            rows.push((Vec::new(), value));
-        }
-        let listing = Listing {
-            header: vec![
-                "game", "event", "agent", "worker", "charged", "durable", "other",
-            ],
-            rows,
-            empty: "no game differed",
+        let unlisted = match for_programs {
+            true => &more[..],
+            false => &[],
         };
-        listing.print(self.output)?;
+        output::print(&differences::listing(&found, unlisted), self.output)?;
         for (id, unlisted) in more.into_iter().filter(|_| !for_programs) {
             output::note(format_args!(
                 "{unlisted} more games of {id} differ; only 1,000 are stored"
@@ -105,63 +98,4 @@ impl ListArgs {
         }
         Ok(())
     }
-}
-
-/// The record that a third play confirmed; none if there was no such play.
-fn third_play(difference: &v1::Difference) -> Option<&'static str> {
-    match difference.third_play() {
-        v1::ThirdPlay::Unspecified => None,
-        v1::ThirdPlay::Durable => Some("durable"),
-        v1::ThirdPlay::Other => Some("other"),
-        v1::ThirdPlay::Neither => Some("neither"),
-    }
-}
-
-/// Who is charged, for people.
-fn charged(difference: &v1::Difference) -> String {
-    let worker = match third_play(difference) {
-        None => return "not settled".to_owned(),
-        _ if difference.charges_agent => return format!("agent {}", difference.agent),
-        Some("durable") => &difference.worker,
-        Some(_) => &difference.durable_worker,
-    };
-    match &**worker {
-        "" => "a worker".to_owned(),
-        name => format!("worker {name}"),
-    }
-}
-
-fn row(difference: &v1::Difference) -> (Vec<String>, serde_json::Value) {
-    let known = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
-    // Hashes do not show where two games differ.
-    let event = (!difference.hash_only).then_some(difference.event);
-    let agent = known(&difference.agent);
-    let shown = match (&agent, difference.hash_only) {
-        (Some(agent), _) => agent.clone(),
-        (None, _) if !difference.dice.is_empty() => format!("none: {}", difference.dice),
-        (None, true) => "unknown: only hashes are stored".to_owned(),
-        (None, false) => String::new(),
-    };
-    let cells = vec![
-        difference.game_id.clone(),
-        event.map_or_else(String::new, |event| event.to_string()),
-        shown,
-        difference.worker.clone(),
-        charged(difference),
-        difference.durable_hash.clone(),
-        difference.other_hash.clone(),
-    ];
-    let value = json!({
-        "game_id": difference.game_id,
-        "event": event,
-        "agent": agent,
-        "dice": known(&difference.dice),
-        "worker": difference.worker,
-        "durable_worker": known(&difference.durable_worker),
-        "third_play": third_play(difference),
-        "charges_agent": difference.charges_agent,
-        "durable_hash": difference.durable_hash,
-        "other_hash": difference.other_hash,
-    });
-    (cells, value)
 }

@@ -1,16 +1,15 @@
 //! `arena bench`
 
-use arena_report::units;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
 use crate::{
     failure::{Failure, Outcome},
-    output::{Format, Listing, note},
+    output::{self, Format, note},
 };
 use arena_client::bench::{
-    Measured,
+    self,
     rules::{self, Way},
     tournament::{self, SetUp},
 };
@@ -108,7 +107,7 @@ impl BenchArgs {
             note(&set_up.what);
             lines.push(tournament::measure(&set_up, self.seconds).await?);
         }
-        print(lines, self.output)
+        output::print(&bench::listing(lines), self.output)
     }
 
     /// An agent from a file cannot be queried without a process.
@@ -159,37 +158,4 @@ impl BenchArgs {
             replicas: self.replicas,
         })
     }
-}
-
-fn print(lines: Vec<Measured>, format: Format) -> Outcome {
-    let cells = |line: &Measured| COLUMNS.map(|(_, cell)| cell(line)).to_vec();
-    let rows = lines.into_iter().map(|line| (cells(&line), line));
-    let listing = Listing {
-        header: COLUMNS.map(|(head, _)| head).to_vec(),
-        rows: rows.collect(),
-        empty: "nothing was measured",
-    };
-    listing.print(format)
-}
-
-/// Name of a column, and the text of a row in it.
-type Column = (&'static str, fn(&Measured) -> String);
-
-const COLUMNS: [Column; 8] = [
-    ("what", |it| it.what.clone()),
-    ("decisions/s", |it| {
-        units::count(it.decisions_per_second as u64)
-    }),
-    ("CPU µs/decision", |it| {
-        format!("{:.3}", it.cpu_us_per_decision)
-    }),
-    ("games/s", |it| units::count(it.games_per_second as u64)),
-    ("games", |it| units::count(it.games)),
-    ("coordinator MB", |it| megabytes(it.coordinator_mb)),
-    ("worker MB", |it| megabytes(it.worker_mb)),
-    ("agent MB", |it| megabytes(it.agent_mb)),
-];
-
-fn megabytes(value: Option<f64>) -> String {
-    units::known(value, |value| format!("{value:.0}"))
 }

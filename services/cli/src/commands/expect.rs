@@ -1,9 +1,11 @@
 //! Checks and reports the expectations of a tournament.
 
 use arena_model::expect::Expectation;
-use arena_report::Verdict;
+use arena_report::{
+    Verdict,
+    expectations::{self, settle},
+};
 use clap::Args;
-use itertools::Itertools;
 
 use crate::{
     access::Client,
@@ -49,43 +51,13 @@ pub(super) fn conclude(verdicts: &[Verdict], format: Format) -> Outcome {
     if verdicts.is_empty() {
         return Ok(());
     }
+    let table = expectations::table(verdicts, output::width());
     match format {
-        Format::Table => output::write(&format!("\n{}", results_table(verdicts)))?,
+        Format::Table => output::write(&format!("\n{}", table))?,
         // The JSON contains them.
         Format::Json => {}
         // Readers of these formats expect one row per agent.
-        Format::Jsonl | Format::Csv => note(results_table(verdicts).trim_end()),
+        Format::Jsonl | Format::Csv => note(table.trim_end()),
     }
-    settle(verdicts)
-}
-
-/// A table of expectations and results.
-fn results_table(verdicts: &[Verdict]) -> String {
-    let row = |verdict: &Verdict| {
-        let holds = match verdict.holds {
-            true => "holds",
-            false => "DOES NOT HOLD",
-        };
-        let expected = match verdict.name == verdict.expect {
-            true => verdict.expect.clone(),
-            false => format!("{}: {}", verdict.name, verdict.expect),
-        };
-        vec![holds.to_owned(), expected, verdict.says.clone()]
-    };
-    let rows = verdicts.iter().map(row).collect_vec();
-    output::table(&["verdict", "expected", "result"], &rows)
-}
-
-/// Fails if an expectation is not met.
-pub(crate) fn settle(verdicts: &[Verdict]) -> Outcome {
-    let failed = verdicts.iter().filter(|verdict| !verdict.holds);
-    let failed = failed.map(|verdict| verdict.name.as_str()).collect_vec();
-    if failed.is_empty() {
-        return Ok(());
-    }
-    let (count, all) = (failed.len(), verdicts.len());
-    Err(Failure::differs(format!(
-        "{count} of {all} expectations do not hold: {}",
-        failed.join("; ")
-    )))
+    Ok(settle(verdicts)?)
 }

@@ -2,15 +2,14 @@
 
 use arena_model::{
     engine::options::nearest,
-    format::{Format as TournamentFormat, REFERENCE, Reference, Setting},
+    format::{Format as TournamentFormat, REFERENCE, Reference},
 };
+use arena_report::formats::{self, describe};
 use clap::Args;
-use itertools::Itertools;
-use serde_json::{Value, json};
 
 use crate::{
     failure::{Failure, Outcome},
-    output::{self, Format, Listing},
+    output::{self, Format},
 };
 
 /// List the tournament formats with their settings
@@ -32,27 +31,14 @@ pub(crate) struct FormatsArgs {
 impl FormatsArgs {
     pub(crate) fn run(self) -> Outcome {
         let Some(name) = &self.format else {
-            return list().print(self.output);
+            return output::print(&formats::listing(), self.output);
         };
         let reference = find(name)?;
         match self.output {
             Format::Json => output::json(&describe(reference)),
             Format::Jsonl => output::json_line(&describe(reference)),
-            Format::Csv => settings(reference).print(Format::Csv),
-            Format::Table => {
-                let Reference {
-                    summary,
-                    blocks,
-                    example,
-                    ..
-                } = reference;
-                let outcomes = outcomes(reference);
-                output::write(&format!(
-                    "{name}: {summary}\nblocks: {blocks}\noutcome: {outcomes}\n\n"
-                ))?;
-                settings(reference).print(Format::Table)?;
-                output::write(&format!("\nIn a spec:\n\n{example}"))
-            }
+            Format::Csv => output::print(&formats::settings(reference), Format::Csv),
+            Format::Table => output::write(&formats::text(reference, output::width())),
         }
     }
 }
@@ -65,63 +51,5 @@ fn find(name: &str) -> Outcome<&'static Reference> {
             Some(nearest) => format!("no format \"{name}\", did you mean \"{nearest}\"?"),
             None => format!("no format \"{name}\", choose one of {}", names.join(", ")),
         })
-    })
-}
-
-fn list() -> Listing<Value> {
-    let row = |reference: &Reference| {
-        let name = reference.format.name().to_owned();
-        let keys = reference.settings.iter().map(|it| &*it.key).join(" ");
-        let row = vec![
-            name,
-            outcomes(reference),
-            keys,
-            reference.summary.to_owned(),
-        ];
-        (row, describe(reference))
-    };
-    Listing {
-        header: vec!["format", "outcome", "settings", "what"],
-        rows: REFERENCE.iter().map(row).collect(),
-        empty: "there are no formats",
-    }
-}
-
-/// The values of `outcome` that a format accepts.
-fn outcomes(reference: &Reference) -> String {
-    match reference.format.rates_returns() {
-        true => "ranks, returns".to_owned(),
-        false => "ranks".to_owned(),
-    }
-}
-
-fn settings(reference: &Reference) -> Listing<Value> {
-    let row = |setting: &Setting| {
-        let row = [
-            &setting.key,
-            &setting.default,
-            &setting.values,
-            &setting.summary,
-        ];
-        (row.map(String::clone).to_vec(), Value::Null)
-    };
-    Listing {
-        header: vec!["setting", "default", "values", "what"],
-        rows: reference.settings.iter().map(row).collect(),
-        empty: "it has no settings",
-    }
-}
-
-fn describe(reference: &Reference) -> Value {
-    let settings = reference.settings.iter().map(|it| {
-        json!({ "key": it.key, "default": it.default, "values": it.values, "summary": it.summary })
-    });
-    json!({
-        "format": reference.format.name(),
-        "summary": reference.summary,
-        "blocks": reference.blocks,
-        "returns": reference.format.rates_returns(),
-        "settings": settings.collect_vec(),
-        "example": reference.example,
     })
 }

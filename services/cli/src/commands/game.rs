@@ -1,37 +1,30 @@
-//! `arena game …`, and the parts that `arena play` shares with it.
+//! `arena game …`
 
-mod boards;
 mod list;
-mod printed;
 mod rerun;
-mod seen;
-mod show;
-mod watch;
 
-use arena_report::records::{self, TournamentRecords};
-use std::{
-    fmt::Display,
-    path::{Path, PathBuf},
+use std::{path::PathBuf, time::Duration};
+
+use arena_client::{
+    game::{
+        boards::{start_package, watched_package},
+        fetch::fetch,
+        printed,
+        replay::{replay_file, replay_stored},
+        seen,
+        show::{print_details, print_record, print_short},
+        watch::{Watch, delay},
+    },
+    rerun::Programs,
 };
-
-use arena_model::{GameRecord, record::ParsedRecord};
-use arena_wire::v1;
-use arena_worker::{AgentOptions, verify_record};
+use arena_report::records::{self, TournamentRecords};
 use clap::{Args, Subcommand};
 
 use crate::{
-    access::{Access, AccessArgs, Client},
+    access::{Access, AccessArgs},
     failure::{Failure, Outcome},
-    ids,
-    output::{self, Format, note},
+    output::{Format, note},
 };
-
-use boards::start_package;
-pub(crate) use boards::{drawing_package, watched_package};
-pub(crate) use show::{print_details, print_record};
-pub(crate) use watch::WatchArgs;
-
-use arena_client::rerun::{Programs, Text, again_failed, texts};
 
 /// List, show, replay and rerun games of a tournament
 #[derive(Debug, Subcommand)]
@@ -70,6 +63,28 @@ Examples:
   arena game rerun --file game.json
   arena game rerun --file games.jsonl --agent greedy-py=./greedy.py")]
     Rerun(rerun::RerunArgs),
+}
+
+/// How a game is followed.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct WatchArgs {
+    /// Draw the board before every move. On a terminal, keys step through the game:
+    /// space, enter or right for the next move, left for the previous move, q to quit
+    #[arg(long)]
+    watch: bool,
+
+    /// Step automatically after this time, such as 500ms or 2s
+    #[arg(long, value_name = "DURATION", requires = "watch", value_parser = delay)]
+    delay: Option<Duration>,
+}
+
+impl From<&WatchArgs> for Watch {
+    fn from(args: &WatchArgs) -> Self {
+        Self {
+            watch: args.watch,
+            delay: args.delay,
+        }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -128,32 +143,17 @@ impl GameCommand {
                 outcome.and(access.close().await)
             }
             Self::Replay(args) => match &args.file {
-                Some(file) => args.replay_file(file),
+                Some(file) => replay_file(file, args.output),
                 None => {
                     let mut access = args.access.open().await?;
-                    let outcome = args.replay_stored(&mut access).await;
+                    let id = args.game.as_deref().unwrap_or_default();
+                    let outcome = replay_stored(&mut access, id, args.output).await;
                     outcome.and(access.close().await)
                 }
             },
             Self::Rerun(args) => args.run().await,
         }
     }
-}
-
-/// A finished game and its tournament's setup.
-async fn fetch(client: &mut Client, id: &str) -> Outcome<v1::GetGameResponse> {
-    let game_id = ids::game(client, id).await?;
-    let _: arena_model::GameId = game_id.parse().map_err(Failure::usage)?;
-    let request = v1::GetGameRequest {
-        game_id,
-        ..Default::default()
-    };
-    Ok(client.get_game(request).await?.into_inner())
-}
-
-/// A failure with the id of its game.
-fn in_game(id: &str, failure: &Failure) -> Failure {
-    Failure::new(failure.kind(), format!("game {id}: {failure}"))
 }
 
 impl ShowArgs {
@@ -181,16 +181,17 @@ impl ShowArgs {
             return seen::print(&rules, &setup, &record, seat, self.output, package);
         }
         if setup.hash_only {
-            show::print_short(&rules, &record, self.output)?;
+            print_short(&rules, &record, self.output)?;
             note(records::not_kept(&setup.tournament_id, &self.game));
         } else {
+            let watch = Watch::from(&self.watch);
             let programs = Programs::new(&[], Some(access))?;
-            let package = watched_package(&setup, programs, self.output, &self.watch).await;
+            let package = watched_package(&setup, programs, self.output, watch).await;
             print_record(
                 &rules,
                 &record,
                 self.output,
-                &self.watch,
+                watch,
                 package.as_ref().map(AsRef::as_ref),
             )?;
         }
@@ -198,86 +199,5 @@ impl ShowArgs {
             print_details(&setup, &record, &game.fault_details);
         }
         Ok(())
-    }
-}
-
-impl ReplayArgs {
-    async fn replay_stored(&self, access: &mut Access) -> Outcome {
-        let id = self.game.as_deref().unwrap_or_default();
-        let game = fetch(&mut access.client, id).await?;
-        let setup = game.setup.unwrap_or_default();
-        if setup.hash_only {
-            return Err(Failure::usage(records::not_kept(&setup.tournament_id, id)));
-        }
-        let rules = TournamentRecords::new(&setup)?;
-        let record = records::record(game.record.as_ref())?;
-        let differs = |error: &dyn Display| Failure::differs(format!("game {id}: {error}"));
-        rules.verify(&record).map_err(|failure| differs(&failure))?;
-        if !rules.game.has_rules() {
-            let programs = Programs::new(&[], Some(access))?;
-            let options = AgentOptions::of_executable(std::env::current_exe()?).confined();
-            let verified = verify_record(setup.clone(), &record, &*programs, &options).await;
-            verified.map_err(|error| in_game(id, &again_failed(error)))?;
-        }
-        let line = rules.line(&record)?;
-        self.tell(id, &record, &line)
-    }
-
-    fn replay_file(&self, file: &Path) -> Outcome {
-        texts(file)?
-            .iter()
-            .try_for_each(|text| self.replay_text(text))
-    }
-
-    fn replay_text(&self, Text { place, text }: &Text) -> Outcome {
-        let differs = |error: &dyn std::fmt::Display| Failure::differs(format!("{place}: {error}"));
-        let parsed = ParsedRecord::parse(text).map_err(|error| differs(&error))?;
-        let id = parsed.game_id();
-        if !parsed.has_events() {
-            return Err(Failure::usage(format!(
-                "{place}: the line has no moves: use `arena game rerun --file`, which plays game \
-                 {id} again and compares its hash"
-            )));
-        }
-        let seats = parsed.seats().len();
-        let (ruleset, version) = (parsed.ruleset(), parsed.rules_version());
-        if let Some(digest) = parsed.rules_digest() {
-            return Err(Failure::usage(format!(
-                "{place}: the rules of {ruleset} are a package with the content {}: replay the game by \
-                 its id, with --data or --coordinator of a store that has it",
-                &digest[..12]
-            )));
-        }
-        let given = parsed.options();
-        let (options, seats) = arena_games::resolve_version(ruleset, version, given, Some(seats))
-            .map_err(|error| differs(&error))?;
-        if let Some(name) = options.keys().find(|name| !given.contains_key(*name)) {
-            let problem = format!("option \"{name}\" is missing: a record has every option");
-            return Err(differs(&problem));
-        }
-        let game = arena_games::build_version(ruleset, version, &options, seats)
-            .map_err(|error| differs(&error))?;
-        let (_, record) = parsed.verify(&*game).map_err(|error| differs(&error))?;
-        self.tell(id, &record, text.trim())
-    }
-
-    fn tell(&self, id: &str, record: &GameRecord, line: &str) -> Outcome {
-        match self.output {
-            Format::Json | Format::Jsonl => output::document(line),
-            Format::Csv => output::write(&format!("game_id,replays\n{id},true\n")),
-            Format::Table => {
-                let luck = |seat| format!("  seat {seat}{}\n", show::luck(record, seat));
-                let luck: String = (0..record.luck.len()).map(luck).collect();
-                let comma = if luck.is_empty() {
-                    " and"
-                } else {
-                    ", luck and"
-                };
-                output::write(&format!(
-                    "{id} replays: {} plies; result{comma} hash are correct\n{luck}",
-                    record.plies
-                ))
-            }
-        }
     }
 }

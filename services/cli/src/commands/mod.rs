@@ -11,7 +11,7 @@ mod doctor;
 mod events;
 mod evolve;
 mod expect;
-pub(crate) mod export;
+mod export;
 mod formats;
 mod game;
 mod health;

@@ -1,7 +1,6 @@
 //! `arena paper`: the published tables of the five papers, reproduced and compared.
 
 mod list;
-mod report;
 mod run;
 
 use clap::Subcommand;

@@ -3,6 +3,10 @@
 use std::{collections::BTreeMap, path::PathBuf, sync::Arc, time::Duration};
 
 use arena_client::{
+    game::{
+        boards::watched_package,
+        show::{print_details, print_record},
+    },
     human::{self, Human},
     rerun::{self, Resolved},
 };
@@ -256,11 +260,12 @@ impl PlayArgs {
         let binaries = resolved.binaries.clone();
         let played = rerun::play(&resolved.setup, &assignment, self.builtin, binaries).await?;
         let (setup, record) = (&resolved.setup, &played.record);
+        let watch = (&self.watch).into();
         let programs = Arc::clone(&resolved.binaries);
-        let package = game::watched_package(setup, programs, self.output, &self.watch).await;
+        let package = watched_package(setup, programs, self.output, watch).await;
         let package = package.as_ref().map(AsRef::as_ref);
-        game::print_record(&rules, record, self.output, &self.watch, package)?;
-        game::print_details(&resolved.setup, &played.record, &played.fault_details);
+        print_record(&rules, record, self.output, watch, package)?;
+        print_details(&resolved.setup, &played.record, &played.fault_details);
         Ok(())
     }
 

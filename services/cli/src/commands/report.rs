@@ -1,8 +1,10 @@
 //! `arena report`
 
-use arena_client::rerun::Programs;
+use arena_client::{game::boards::drawing_package, rerun::Programs};
 use arena_report::{
-    Report, records,
+    Report,
+    expectations::settle,
+    records,
     state::state_name,
     whole_file::{self, WholeFile},
 };
@@ -12,7 +14,6 @@ use clap::{ArgGroup, Args};
 
 use crate::{
     access::{Access, AccessArgs},
-    commands::{expect, game::drawing_package},
     failure::{Failure, Outcome},
     ids,
     output::{self, note},
@@ -79,7 +80,7 @@ impl ReportArgs {
         if !report.is_whole() {
             note("the tournament is not finished: results so far");
         }
-        expect::settle(&report.verdicts)?;
+        settle(&report.verdicts)?;
         if let Some(problem) = report.unsound() {
             return Err(Failure::differs(problem));
         }

@@ -2,22 +2,22 @@
 
 mod check;
 mod new;
-mod page;
 mod register;
-pub(crate) mod registered;
 
 use arena_client::library::Library;
-use arena_engine::options::{Kind, Preset, Spec};
-use arena_games::RulesetInfo;
-use arena_model::{Returns, ReturnsOfSeats, rules::Information};
+pub(crate) use arena_client::registered;
+use arena_model::rules::RulesDescription;
+use arena_report::{
+    ruleset_page,
+    rulesets::{About, CONTENT_SHOWN, describe, listing, options},
+};
+use arena_wire::v1;
 use clap::{Args, Subcommand};
-use itertools::Itertools;
-use serde_json::json;
 
 use crate::{
     access::AccessArgs,
     failure::{Failure, Outcome},
-    output::{self, Format, Listing},
+    output::{self, Format},
 };
 
 /// List the rulesets with their options
@@ -96,13 +96,13 @@ impl RulesetsArgs {
 
     async fn list(self) -> Outcome {
         let Some(name) = &self.ruleset else {
-            return list().print(self.output);
+            return output::print(&listing(), self.output);
         };
         match arena_games::ruleset(name) {
-            Ok(info) => About::from(info).print_as(self.output),
+            Ok(info) => print(&About::from(info), self.output),
             Err(unknown) => {
                 let (access, found) = registered::find(self.access, name, unknown).await?;
-                registered::show_as(&found, self.output).and(access.close().await)
+                print_package(&found, self.output).and(access.close().await)
             }
         }
     }
@@ -117,71 +117,39 @@ fn game_of_library<'a>(
     of(Library::OpenSpiel, openspiel).or(of(Library::PettingZoo, pettingzoo))
 }
 
-/// What a ruleset says of itself.
-struct About<'a> {
-    name: &'a str,
-    version: u32,
-    summary: &'a str,
-    seats: (usize, usize),
-    options: &'a [Spec],
-    presets: &'a [Preset],
-    information: Information,
-    returns: &'a [ReturnsOfSeats],
-}
-
-impl<'a> From<&'a RulesetInfo> for About<'a> {
-    fn from(info: &'a RulesetInfo) -> Self {
-        Self {
-            name: info.name,
-            version: info.version,
-            summary: info.summary,
-            seats: info.seats,
-            options: &info.options,
-            presets: &info.presets,
-            information: Information::Perfect,
-            returns: &[],
-        }
+/// Prints what a ruleset says of itself.
+fn print(about: &About<'_>, format: Format) -> Outcome {
+    match format {
+        Format::Json => output::json(&describe(about)),
+        Format::Jsonl => output::json_line(&describe(about)),
+        Format::Csv => output::print(&options(about.options), Format::Csv),
+        Format::Table => output::write(&about.text(output::width())),
     }
 }
 
-impl About<'_> {
-    fn print_as(&self, format: Format) -> Outcome {
-        match format {
-            Format::Json => output::json(&describe(self)),
-            Format::Jsonl => output::json_line(&describe(self)),
-            Format::Csv => options(self.options).print(Format::Csv),
-            Format::Table => self.print(),
-        }
-    }
-
-    fn print(&self) -> Outcome {
-        output::write(&format!(
-            "{} (rules version {}): {}\nseats: {}\n{}{}\n",
-            self.name,
-            self.version,
-            self.summary,
-            seats(self.seats),
-            match self.information {
-                Information::Perfect => "",
-                Information::Hidden =>
-                    "information: hidden, an agent sees the positions of its own decisions\n",
-            },
-            self.returns.iter().map(bounds).collect::<String>()
-        ))?;
-        options(self.options).print(Format::Table)?;
-        for preset in self.presets {
-            let Preset { name, summary, .. } = preset;
-            let seats = preset.seats.map(|seats| format!(" ({seats} seats)"));
-            let seats = seats.unwrap_or_default();
-            let values = preset.options.iter();
-            let values = values
-                .map(|(name, value)| format!("{name}={value}"))
-                .join(" ");
-            output::write(&format!(
-                "\npreset \"{name}\": {summary}{seats}\n  {values}\n"
-            ))?;
-        }
-        Ok(())
+/// Prints what a registered package says of itself.
+fn print_package(ruleset: &v1::Ruleset, format: Format) -> Outcome {
+    let rules = ruleset.rules.clone().unwrap_or_default();
+    let description = RulesDescription::parse(&rules.description).map_err(Failure::failed)?;
+    let content: String = rules.digest.chars().take(CONTENT_SHOWN).collect();
+    let (options, presets) = (description.options(), description.presets());
+    let about = About {
+        name: &ruleset.name,
+        version: description.version,
+        summary: &description.summary,
+        seats: description.seats,
+        options: &options,
+        presets: &presets,
+        information: description.information,
+        returns: &description.returns,
+    };
+    print(&about, format)?;
+    match format {
+        Format::Table => output::write(&format!(
+            "\npackage: content {content}, registered by {}\n",
+            ruleset.owner
+        )),
+        _ => Ok(()),
     }
 }
 
@@ -190,7 +158,7 @@ async fn show(ruleset: &str, access: AccessArgs) -> Outcome {
         Ok(info) => info.name,
         Err(unknown) => {
             let (access, found) = registered::find(access, ruleset, unknown).await?;
-            return registered::show(&found).and(access.close().await);
+            return print_package(&found, Format::Table).and(access.close().await);
         }
     };
     let page = arena_games::page(name).ok_or_else(|| {
@@ -198,99 +166,5 @@ async fn show(ruleset: &str, access: AccessArgs) -> Outcome {
             "the ruleset {name} has no page: `arena rulesets {name}` shows its options"
         ))
     })?;
-    output::write(&page::text(page))
-}
-
-/// A line with the bounds of returns.
-fn bounds(of: &ReturnsOfSeats) -> String {
-    let Returns { min, max, parts } = of.returns;
-    let seats = of.seats.map(|seats| format!(" with {seats} seats"));
-    let parts = (parts > 1).then(|| format!(", in parts of 1/{parts}"));
-    format!(
-        "returns: {min} to {max}{}{}\n",
-        seats.unwrap_or_default(),
-        parts.unwrap_or_default()
-    )
-}
-
-fn seats(seats: (usize, usize)) -> String {
-    match seats {
-        (least, most) if least == most => least.to_string(),
-        (least, most) => format!("{least} to {most}"),
-    }
-}
-
-fn list() -> Listing<serde_json::Value> {
-    let row = |info: &RulesetInfo| {
-        let row = vec![
-            info.name.to_owned(),
-            info.version.to_string(),
-            seats(info.seats),
-            info.options.len().to_string(),
-            info.presets.iter().map(|preset| &preset.name).join(" "),
-            info.summary.to_owned(),
-        ];
-        (row, describe(&About::from(info)))
-    };
-    Listing {
-        header: vec!["ruleset", "version", "seats", "options", "presets", "what"],
-        rows: arena_games::rulesets().iter().map(row).collect(),
-        empty: "there are no rulesets",
-    }
-}
-
-fn options(options: &[Spec]) -> Listing<serde_json::Value> {
-    let row = |option: &Spec| {
-        let row = vec![
-            option.name.clone(),
-            option.default.to_string(),
-            option.kind.to_string(),
-            option.summary.clone(),
-        ];
-        (row, serde_json::Value::Null)
-    };
-    Listing {
-        header: vec!["option", "default", "values", "what"],
-        rows: options.iter().map(row).collect(),
-        empty: "it has no options",
-    }
-}
-
-fn describe(about: &About<'_>) -> serde_json::Value {
-    let option = |option: &Spec| {
-        let mut value = json!({
-            "name": option.name,
-            "default": option.default,
-            "values": option.kind.to_string(),
-            "summary": option.summary,
-        });
-        match &option.kind {
-            Kind::Int { min, max } => {
-                value["min"] = json!(min);
-                value["max"] = json!(max);
-            }
-            Kind::Choice(words) => value["choices"] = json!(words),
-            _ => {}
-        }
-        value
-    };
-    let preset = |preset: &Preset| {
-        json!({
-            "name": preset.name,
-            "summary": preset.summary,
-            "options": preset.options,
-            "seats": preset.seats,
-        })
-    };
-    json!({
-        "ruleset": about.name,
-        "version": about.version,
-        "summary": about.summary,
-        "seats_min": about.seats.0,
-        "seats_max": about.seats.1,
-        "information": about.information,
-        "returns": about.returns,
-        "options": about.options.iter().map(option).collect::<Vec<_>>(),
-        "presets": about.presets.iter().map(preset).collect::<Vec<_>>(),
-    })
+    output::write(&ruleset_page::text(page))
 }

@@ -6,15 +6,17 @@ use arena_model::expect::Expectation;
 use arena_report::{
     Verdict,
     rounds::rows,
+    running::running,
     standings::{
-        audits::{format_audits, unsound},
-        columns, csv, rounds, table, verdict, view,
+        columns, csv,
+        remarks::{RemarkOptions, remarks},
+        rounds,
+        sound::{check_played, check_sound},
+        table, view,
     },
-    state, units,
 };
 use arena_wire::v1;
 use clap::Args;
-use itertools::Itertools;
 use serde_json::json;
 
 use crate::{
@@ -107,10 +109,7 @@ struct Wanted {
     rounds: bool,
     wide: bool,
     raw: bool,
-    /// True if a single worker played all games and no other one will join.
-    alone: bool,
-    /// True if the caller prints why the tournament is paused.
-    omits_pause: bool,
+    remarks: RemarkOptions,
 }
 
 impl StandingsArgs {
@@ -151,12 +150,14 @@ impl StandingsArgs {
             ask(client, request, self.output, wanted, &expectations).await?;
             return Ok(());
         };
-        running::show(client, &self.id, system.into(), self.output).await?;
+        let for_reader = self.output == Format::Table;
+        let ratings = running(client, &self.id, system.into(), for_reader).await?;
+        output::print(&ratings, self.output)?;
         let is_all = !request.pairs;
         let answer = client.get_standings(request).await?.into_inner();
         let standings = answer.standings.unwrap_or_default();
         if is_all {
-            return check_sound(&standings);
+            return Ok(check_sound(&standings)?);
         }
         if self.crosstable {
             let crosstable = table::crosstable(&standings, self.wide, output::width());
@@ -168,7 +169,7 @@ impl StandingsArgs {
             other => other,
         };
         expect::conclude(&arena_report::check(&expectations, &standings), format)?;
-        check_sound(&standings)
+        Ok(check_sound(&standings)?)
     }
 }
 
@@ -178,10 +179,8 @@ pub(crate) async fn show(client: &mut Client, id: &str, format: Format) -> Outco
         tournament_id: id.to_owned(),
         ..v1::GetStandingsRequest::default()
     };
-    let wanted = Wanted {
-        omits_pause: true,
-        ..Wanted::default()
-    };
+    let mut wanted = Wanted::default();
+    wanted.remarks.omits_pause = true;
     ask(client, request, format, wanted, &[]).await
 }
 
@@ -194,53 +193,15 @@ pub(crate) async fn show_checked(
     alone: bool,
     expectations: &[Expectation],
 ) -> Outcome {
-    let wanted = Wanted {
-        alone,
-        ..Wanted::default()
-    };
+    let mut wanted = Wanted::default();
+    wanted.remarks.alone = alone;
     let request = v1::GetStandingsRequest {
         tournament_id: id.to_owned(),
         pairs: !expectations.is_empty(),
         ..v1::GetStandingsRequest::default()
     };
     let standings = ask(client, request, format, wanted, expectations).await?;
-    check_played(&standings)
-}
-
-/// Fails if a tournament has games, and all of them have faults or are void.
-fn check_played(standings: &v1::Standings) -> Outcome {
-    let id = &standings.tournament_id;
-    let agents = &standings.agents;
-    let played = |agent: &v1::AgentStanding| agent.wins + agent.draws + agent.losses > 0;
-    if agents.iter().any(|agent| agent.voids > 0) && !agents.iter().any(played) {
-        return Err(Failure::failed(format!(
-            "no game of {id} could be played: all games are void, for the reason in the warnings. \
-             Remove the cause, then run it again with --again"
-        )));
-    }
-    if standings.games > 0 && standings.games_clean == 0 {
-        return Err(Failure::failed(format!(
-            "every game of {id} ended with a fault; the standings list the faults of each agent"
-        )));
-    }
-    Ok(())
-}
-
-/// Fails if standings include games whose records are known to be false, or may be.
-pub(crate) fn check_sound(standings: &v1::Standings) -> Outcome {
-    let refuted = standings.audits.as_ref().map_or(0, |audits| audits.refuted);
-    if standings.generation < standings.generations && refuted > 0 {
-        return Err(Failure::differs(format!(
-            "generation {} is not sound: {} of it came from workers that are not trusted, and a later \
-             generation replaced them; `arena standings {}` shows the newest one",
-            standings.generation,
-            units::plural(refuted, "game"),
-            standings.tournament_id
-        )));
-    }
-    let (audits, id) = (standings.audits.as_ref(), &standings.tournament_id);
-    let unsound = unsound(audits, standings.workers_deviating, id);
-    unsound.map_or(Ok(()), |problem| Err(Failure::differs(problem)))
+    Ok(check_played(&standings)?)
 }
 
 async fn ask(
@@ -304,61 +265,9 @@ fn print(
                 text += &format!("\n{crosstable}\n");
             }
             text += &rounds::render(standings, wanted.rounds, width);
-            output::write(&(text + &wrapped_lines(&table::remarks(standings))))?;
-            print_remarks(standings, wanted)
+            let remarks = table::remarks(standings) + &remarks(standings, wanted.remarks);
+            let remarks: String = remarks.lines().map(output::remark).collect();
+            output::write(&(text + &remarks))
         }
     }
-}
-
-/// Prints the remarks that are not in the table.
-fn print_remarks(standings: &v1::Standings, wanted: Wanted) -> Outcome {
-    let mut text = String::new();
-    if standings.generations > 1 {
-        text += &format!(
-            "generation {} of {}\n",
-            standings.generation, standings.generations
-        );
-    }
-    if let Some(pause) = standings.pause.as_ref().filter(|_| !wanted.omits_pause) {
-        text += &format!("paused: {}\n", state::format_pause(pause));
-    }
-    if let Some(verdict) = verdict::text(&standings.verdict_json) {
-        text += &format!("{verdict}\n");
-    }
-    for agent in &standings.agents {
-        if agent.faults > 0 {
-            let kinds = agent.faults_by_kind.iter();
-            let kinds = kinds.map(|(kind, count)| format!("{count} {kind}"));
-            text += &format!("{}: {}", agent.agent, kinds.format(", "));
-            if !agent.last_fault.is_empty() {
-                text += &format!("; last: {}", agent.last_fault.replace('\n', "\n    "));
-            }
-            text.push('\n');
-        }
-        if agent.voids > 0 {
-            text += &format!("{}: {} void games\n", agent.agent, agent.voids);
-        }
-        if agent.non_deterministic {
-            text += &format!(
-                "{}: not deterministic: an audit replayed a game with different moves, and no \
-                 worker is charged\n",
-                agent.agent
-            );
-        }
-    }
-    // No second worker can audit the games of the only worker.
-    let audits = standings.audits.as_ref();
-    let audits = audits.filter(|audits| !wanted.alone || audits.agreed + audits.differing > 0);
-    if let Some(audits) = audits {
-        text += &format!("{}\n", format_audits(audits));
-    }
-    for remark in &standings.notes {
-        text += &format!("note: {remark}\n");
-    }
-    output::write(&wrapped_lines(&text))
-}
-
-/// Lines formatted by [`output::remark`].
-fn wrapped_lines(text: &str) -> String {
-    text.lines().map(output::remark).collect()
 }

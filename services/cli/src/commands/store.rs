@@ -2,21 +2,22 @@
 
 mod backup;
 mod compact;
-mod records;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use arena_coordinator::WholeTrail;
-use arena_store::{BackupReport, Location, StoreError, VerifyReport};
+use arena_client::store::{
+    failure::failure,
+    records::Records,
+    verify::{check_trail, print, print_copy, repair},
+};
+use arena_store::{Location, StoreError, VerifyReport};
 use clap::{Args, Subcommand};
-use serde::Serialize;
 
-use self::records::{Checked, Records};
 use crate::{
     access::{AccessArgs, CredentialFlags},
     embedded::DEFAULT_DATA,
     failure::{Failure, Outcome},
-    output::{self, Format, note},
+    output::{Format, note},
 };
 
 /// Verify, copy, compact, back up and restore a store
@@ -152,7 +153,7 @@ pub(crate) struct RestoreArgs {
 impl StoreCommand {
     pub(crate) fn run(self) -> Outcome {
         match self {
-            Self::Verify(args) if args.repair => repair(&args),
+            Self::Verify(args) if args.repair => repair(&args.data.data, args.output),
             Self::Verify(args) if args.online => verify_online(&args),
             Self::Verify(args) => verify(&args),
             Self::Copy(args) => args.run(),
@@ -160,7 +161,7 @@ impl StoreCommand {
             Self::Compact(args) => args.run(),
             Self::Restore(args) => {
                 let report = arena_store::restore(&args.from, &args.data.data).map_err(failure)?;
-                tell("restored to", &report)?;
+                print_copy("restored to", &report)?;
                 check_trail(&args.data.data)
             }
         }
@@ -170,7 +171,7 @@ impl StoreCommand {
 impl CopyArgs {
     fn run(&self) -> Outcome {
         let report = arena_store::copy(&self.from, &self.to).map_err(failure)?;
-        tell("copied to", &report)?;
+        print_copy("copied to", &report)?;
         match (&self.from, &self.to) {
             (Location::Folder(_), Location::Folder(to)) => check_trail(to),
             (Location::Folder(from), Location::Database(_)) => {
@@ -188,18 +189,6 @@ impl CopyArgs {
                 Ok(())
             }
         }
-    }
-}
-
-/// An invalid path is a usage error; other errors come from the disk.
-fn failure(error: StoreError) -> Failure {
-    match error {
-        StoreError::NotFound { .. }
-        | StoreError::NotEmpty { .. }
-        | StoreError::InDatabase { .. }
-        | StoreError::Unsuitable { .. } => Failure::usage(error),
-        StoreError::Corrupt { .. } => Failure::differs(error),
-        _ => Failure::failed(error),
     }
 }
 
@@ -228,7 +217,7 @@ fn verify_online(args: &VerifyArgs) -> Outcome {
         remedy,
         ..report
     };
-    show(args, &report, &records, &data)
+    print(&report, &records, &data, args.output)
 }
 
 fn verify(args: &VerifyArgs) -> Outcome {
@@ -246,159 +235,5 @@ fn verify(args: &VerifyArgs) -> Outcome {
         )),
         error => failure(error),
     })?;
-    show(args, &report, &records, &args.data.data)
-}
-
-/// Prints the result of a verification, and fails if anything is wrong; `data` has the audit trail.
-fn show(args: &VerifyArgs, report: &VerifyReport, records: &Records, data: &Path) -> Outcome {
-    let (records, anchor) = (&records.checked, records.anchor.as_deref());
-    let whole = Verified { report, records };
-    let VerifyReport {
-        games,
-        documents,
-        binaries,
-        bytes_on_disk: bytes,
-        ..
-    } = report;
-    match args.output {
-        Format::Json => output::json(&whole)?,
-        Format::Jsonl => output::json_line(&whole)?,
-        Format::Csv => {
-            let (damages, unsound) = (report.damage_report.len(), records.unsound);
-            output::write(&format!(
-                "games,documents,binaries,bytes,damages,unsound\n\
-                 {games},{documents},{binaries},{bytes},{damages},{unsound}\n"
-            ))?;
-        }
-        Format::Table => output::write(&format!(
-            "{}: {games} games, {documents} documents, {binaries} binaries, {bytes} bytes\n",
-            report.path.display()
-        ))?,
-    }
-    if records.removed > 0 {
-        note(format!(
-            "{} games are of removed tournaments: `arena store compact` gives their space back",
-            records.removed
-        ));
-    }
-    if records.hashes_alone > 0 {
-        note(format!(
-            "{} games have no moves (records = \"hash\"): check them one by one with `arena game \
-             rerun`",
-            records.hashes_alone
-        ));
-    }
-    for (why, games) in &records.unchecked {
-        note(format!("{games} games cannot be checked: {why}"));
-    }
-    if report.in_place {
-        note(
-            "checked in place, because there is no space for a copy: a torn end of the log is cut \
-             off",
-        );
-    }
-    let mut found = report.damage_report.clone();
-    found.extend(report.remedy.clone());
-    found.extend(unsound(records));
-    found.extend(broken_trail(data, anchor));
-    if found.is_empty() {
-        return Ok(());
-    }
-    Err(Failure::differs(found.join("\n")))
-}
-
-/// What a verification prints as JSON.
-#[derive(Serialize)]
-struct Verified<'a> {
-    #[serde(flatten)]
-    report: &'a VerifyReport,
-    records: &'a Checked,
-}
-
-/// The invalid records, and what to do.
-fn unsound(records: &Checked) -> Vec<String> {
-    if records.unsound == 0 {
-        return Vec::new();
-    }
-    let mut lines = records.unsound_records.clone();
-    let unnamed = records.unsound - lines.len() as u64;
-    lines.extend((unnamed > 0).then(|| format!("{unnamed} more records are wrong")));
-    let advice = "these records do not match the rules and seeds: play their tournaments again \
-     with `arena run SPEC --again`";
-    lines.push(advice.to_owned());
-    lines
-}
-
-fn repair(args: &VerifyArgs) -> Outcome {
-    let repaired = arena_store::repair(&args.data.data).map_err(failure)?;
-    let mut text = format!(
-        "{}: kept {} games and {} documents\n",
-        repaired.path.display(),
-        repaired.games,
-        repaired.documents
-    );
-    if repaired.games_rescued > 0 || repaired.documents_rescued > 0 {
-        text += &format!(
-            "{} games and {} documents of them came from the files outside the database\n",
-            repaired.games_rescued, repaired.documents_rescued
-        );
-    }
-    for damage in &repaired.damage_report {
-        text += &format!("found: {damage}\n");
-    }
-    if let Some(before) = &repaired.before {
-        text += &format!("the damaged database is kept in {}\n", before.display());
-    }
-    match args.output {
-        Format::Json => output::json(&repaired)?,
-        Format::Jsonl => output::json_line(&repaired)?,
-        Format::Csv | Format::Table => output::write(&text)?,
-    }
-    if !repaired.has_losses() {
-        return Ok(());
-    }
-    Err(Failure::differs(format!(
-        "the store is repaired, but {} games and {} documents are lost: lost games are replayed \
-         when their tournament continues; to return to a backup, use `arena store restore BACKUP \
-         --data NEW-FOLDER`",
-        repaired.games_lost, repaired.documents_lost
-    )))
-}
-
-/// Fails if the audit trail of a new data folder is not whole.
-fn check_trail(data: &Path) -> Outcome {
-    match broken_trail(data, None) {
-        Some(problem) => Err(Failure::differs(problem)),
-        None => Ok(()),
-    }
-}
-
-/// What is wrong with the audit trail of a data folder, if anything is. A whole one is noted. `anchor` is
-/// its end, as the store has it.
-fn broken_trail(data: &Path, anchor: Option<&[u8]>) -> Option<String> {
-    match arena_coordinator::verify_events(data, anchor) {
-        Ok(None) => None,
-        Ok(Some(WholeTrail { first, last, hash })) => {
-            note(format!(
-                "audit trail: whole, events {first} to {last}; the last has hash {hash}"
-            ));
-            None
-        }
-        Err(problem) => Some(format!(
-            "the audit trail in {} is not whole: {problem}; compare it with a backup",
-            data.display()
-        )),
-    }
-}
-
-fn tell(what: &str, report: &BackupReport) -> Outcome {
-    output::write(&format!(
-        "{what} {}: {} games, {} documents, {} binaries, {} events, {} bytes\n",
-        report.path.display(),
-        report.games,
-        report.documents,
-        report.binaries,
-        report.events,
-        report.bytes
-    ))
+    print(&report, &records, &args.data.data, args.output)
 }

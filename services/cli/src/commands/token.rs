@@ -9,7 +9,7 @@ use std::{
 };
 
 use arena_access::Connection;
-use arena_report::units;
+use arena_report::tokens;
 use arena_wire::{
     limits::{self, Limit},
     pages::Pages,
@@ -22,7 +22,7 @@ use tonic::{Response, Status};
 use crate::{
     access::{self, AccessArgs},
     failure::{Failure, Outcome},
-    output::{self, Format, Listing, note},
+    output::{self, Format, note},
 };
 
 /// Create, list and revoke tokens
@@ -140,6 +140,17 @@ enum RoleName {
     Admin,
 }
 
+impl From<RoleName> for Role {
+    fn from(name: RoleName) -> Self {
+        match name {
+            RoleName::Viewer => Self::Viewer,
+            RoleName::Submitter => Self::Submitter,
+            RoleName::Worker => Self::Worker,
+            RoleName::Admin => Self::Admin,
+        }
+    }
+}
+
 /// Reads the lifetime of a token. Without one, a token has no end, so 0 must not mean that.
 fn ttl(text: &str) -> Result<Duration, String> {
     let ttl = humantime::parse_duration(text).map_err(|error| error.to_string())?;
@@ -152,13 +163,6 @@ fn ttl(text: &str) -> Result<Duration, String> {
         false => Ok(ttl),
     }
 }
-
-const ROLES: [(RoleName, Role); 4] = [
-    (RoleName::Viewer, Role::Viewer),
-    (RoleName::Submitter, Role::Submitter),
-    (RoleName::Worker, Role::Worker),
-    (RoleName::Admin, Role::Admin),
-];
 
 impl TokenCommand {
     pub(crate) async fn run(self) -> Outcome {
@@ -197,7 +201,6 @@ impl CreateArgs {
             )));
         }
         let ttl_seconds = self.ttl.map_or(0, |ttl| ttl.as_secs().max(1));
-        let role = ROLES.iter().find(|(name, _)| *name == self.role);
         let mut limits = TokenLimits::default();
         for (limit, value) in &self.limit {
             limit.set(&mut limits, Some(*value));
@@ -205,7 +208,7 @@ impl CreateArgs {
         let request = v1::CreateTokenRequest {
             token: Some(TokenInfo {
                 label: self.label,
-                role: role.map_or(Role::Unspecified, |(_, role)| *role).into(),
+                role: Role::from(self.role).into(),
                 from: self.from,
                 uses: self.uses.unwrap_or(0),
                 limits: Some(limits),
@@ -221,13 +224,13 @@ impl CreateArgs {
         match &self.write {
             Some(path) => write(path, &created.text)?,
             None if self.json => {
-                let mut all = data(&token);
+                let mut all = tokens::describe(&token);
                 all["token"] = json!(created.text);
                 return output::json_line(&all);
             }
             None => output::write(&format!("{}\n", created.text))?,
         }
-        note(format!("token {}: {}", token.id, summary(&token)));
+        note(format!("token {}: {}", token.id, tokens::summary(&token)));
         Ok(())
     }
 }
@@ -242,7 +245,7 @@ fn write(path: &Path, text: &str) -> Outcome {
 
 impl ListArgs {
     async fn run(self) -> Outcome {
-        let mut tokens = Vec::new();
+        let mut all = Vec::new();
         let mut page_token = String::new();
         let mut read = Pages::default();
         loop {
@@ -252,21 +255,13 @@ impl ListArgs {
             };
             let page = call(&self.access, async |admin| admin.list_tokens(request).await).await?;
             let goes_on = read.goes_on(&page, page.tokens.len(), &page.next_page_token)?;
-            tokens.extend(page.tokens);
+            all.extend(page.tokens);
             page_token = page.next_page_token;
             if !goes_on {
                 break;
             }
         }
-        let rows = tokens.iter().map(|token| (cells(token), data(token)));
-        let listing = Listing {
-            header: vec![
-                "token", "role", "state", "created", "expires", "uses", "from", "limits", "label",
-            ],
-            rows: rows.collect(),
-            empty: "no tokens",
-        };
-        listing.print(self.output)
+        output::print(&tokens::listing(&all), self.output)
     }
 }
 
@@ -281,88 +276,4 @@ impl RevokeArgs {
         note(format!("token {} is revoked", token.id));
         Ok(())
     }
-}
-
-fn role_name(token: &TokenInfo) -> String {
-    let role = ROLES.iter().find(|(_, role)| *role == token.role());
-    let value = role.and_then(|(name, _)| name.to_possible_value());
-    value.map_or_else(|| "none".to_owned(), |value| value.get_name().to_owned())
-}
-
-/// Role, end and limits, for people.
-fn summary(token: &TokenInfo) -> String {
-    let mut text = role_name(token);
-    if token.expires_unix_us > 0 {
-        text += &format!(", until {}", units::utc(token.expires_unix_us));
-    }
-    if token.uses > 0 {
-        text += &format!(", at most {} uses", token.uses);
-    }
-    if !token.from.is_empty() {
-        text += &format!(", from {}", token.from.join(" "));
-    }
-    if let Some(limits) = token.limits.filter(|it| it.entries().next().is_some()) {
-        text += &format!(", with {limits}");
-    }
-    text
-}
-
-fn state(token: &TokenInfo) -> &'static str {
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    let now = now.unwrap_or_default().as_micros() as u64;
-    if token.revoked {
-        "revoked"
-    } else if token.expires_unix_us > 0 && token.expires_unix_us <= now {
-        "expired"
-    } else if token.uses > 0 && token.used >= token.uses {
-        "used up"
-    } else {
-        "valid"
-    }
-}
-
-fn cells(token: &TokenInfo) -> Vec<String> {
-    let time = |unix_us: u64| match unix_us {
-        0 => String::new(),
-        unix_us => units::utc(unix_us),
-    };
-    vec![
-        token.id.clone(),
-        role_name(token),
-        state(token).to_owned(),
-        time(token.created_unix_us),
-        time(token.expires_unix_us),
-        match token.uses {
-            0 => String::new(),
-            uses => format!("{}/{uses}", token.used),
-        },
-        token.from.join(" "),
-        token.limits.unwrap_or_default().to_string(),
-        token.label.clone(),
-    ]
-}
-
-fn data(token: &TokenInfo) -> serde_json::Value {
-    let own = token.limits.unwrap_or_default();
-    let limits = own.entries().map(|(limit, value)| {
-        // JSON numbers are not exact up to there.
-        let value = match value {
-            limits::UNLIMITED => json!(limits::format(value)),
-            value => json!(value),
-        };
-        (limit.name.to_owned(), value)
-    });
-    let limits: serde_json::Map<_, _> = limits.collect();
-    json!({
-        "id": token.id,
-        "role": role_name(token),
-        "state": state(token),
-        "created_unix_us": token.created_unix_us,
-        "expires_unix_us": (token.expires_unix_us > 0).then_some(token.expires_unix_us),
-        "uses": (token.uses > 0).then_some(token.uses),
-        "used": (token.uses > 0).then_some(token.used),
-        "from": token.from,
-        "limits": limits,
-        "label": token.label,
-    })
 }

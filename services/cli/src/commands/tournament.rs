@@ -5,12 +5,16 @@ mod archive;
 mod list;
 mod plan;
 mod remove;
-mod shown;
 mod verify_seed;
 
-use arena_report::{state::state_name, units};
+use arena_report::{
+    state::state_name,
+    tournaments::{self, describe},
+    units,
+};
 use std::{
     path::{Path, PathBuf},
+    slice,
     time::{Duration, Instant},
 };
 
@@ -19,7 +23,6 @@ use arena_wire::v1;
 use clap::{Args, Subcommand};
 use serde_json::json;
 
-use self::shown::{describe, print, show};
 use super::{book, set::SetArgs, standings};
 use crate::{
     access::{Access, AccessArgs, request_id, start_tournament},
@@ -235,7 +238,14 @@ impl TournamentCommand {
                         removed.ok_or(unknown)?
                     }
                 };
-                show(&tournament, args.output)
+                match args.output {
+                    Format::Table => output::write(&tournaments::text(&tournament)),
+                    format => print(
+                        &tournament,
+                        &tournaments::describe_fully(&tournament),
+                        format,
+                    ),
+                }
             }
             Self::Archive(args) => args.run(client).await,
             Self::Agents(args) => args.run(client).await,
@@ -328,6 +338,16 @@ async fn start_command(access: &mut Access, args: StartArgs) -> Outcome {
             ));
             Ok(())
         }
+    }
+}
+
+/// Prints a tournament: its summary, its line, or `value`.
+fn print(tournament: &v1::Tournament, value: &serde_json::Value, format: Format) -> Outcome {
+    match format {
+        Format::Table => output::write(&tournaments::summary(tournament)),
+        Format::Csv => output::write(&tournaments::csv(slice::from_ref(tournament))),
+        Format::Json => output::json(value),
+        Format::Jsonl => output::json_line(value),
     }
 }
 

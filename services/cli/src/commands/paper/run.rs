@@ -1,5 +1,6 @@
 //! `arena paper run`
 
+use arena_client::paper_report as report;
 use arena_report::units;
 use std::{
     sync::{
@@ -15,7 +16,6 @@ use clap::Args;
 use indicatif::ProgressBar;
 use itertools::Itertools;
 
-use super::report;
 use crate::{
     failure::{Failure, Kind, Outcome},
     output::{Format, interactive, note},

@@ -2,48 +2,12 @@
 
 use std::path::PathBuf;
 
+use arena_client::kits::{PYTHON, RULES, make_folder};
 use clap::Args;
 
 use crate::{
-    commands::agent::new::{Kit, KitFile, Named, make_folder},
     failure::{Failure, Outcome},
     output,
-};
-
-const RULES: Named = Named {
-    what: "rules",
-    template: "my-game",
-    before_digit: "game-",
-    bytes_max: 40,
-    is_taken: |name| arena_games::ruleset(name).is_ok(),
-    advice: "name the folder after your game, such as my-game",
-};
-
-macro_rules! file {
-    ($path:literal) => {
-        KitFile {
-            path: $path,
-            is_executable: false,
-            text: include_str!(concat!("../../../../games/kits/python/", $path)),
-        }
-    };
-}
-
-static PYTHON: Kit = Kit {
-    lang: "python",
-    aliases: &["py"],
-    policy: "game.py",
-    files: &[
-        KitFile {
-            is_executable: true,
-            ..file!("check")
-        },
-        file!(".arenaignore"),
-        file!("README.md"),
-        file!("arena-agent.toml"),
-        file!("arena_game.py"),
-        file!("game.py"),
-    ],
 };
 
 #[derive(Debug, Args)]

@@ -3,25 +3,21 @@
 use std::path::PathBuf;
 
 use arena_client::{check::Target, library, sources};
-use arena_model::rules::RulesDescription;
+use arena_report::rulesets::registered as listing;
 use arena_wire::v1::{self, agent::Source};
 use arena_worker::{
     AgentOptions,
     rules::{RulesHost, RulesSource},
 };
 use clap::{Args, ValueEnum};
-use serde_json::json;
 
 use super::registered;
 use crate::{
     access::{AccessArgs, request_id},
     commands::agent::register::upload,
     failure::{Failure, Outcome},
-    output::{self, Format, Listing},
+    output::{self, Format},
 };
-
-/// Number of digits of a digest that are shown.
-pub(super) const SHOWN: usize = 12;
 
 /// Register a ruleset that is a package, so that specs can name it
 ///
@@ -173,7 +169,8 @@ impl RegisterArgs {
                     }
                 }
             }
-            listing(vec![answer.ruleset.unwrap_or_default()])?.print(self.output)
+            let listing = listing(vec![answer.ruleset.unwrap_or_default()])?;
+            output::print(&listing, self.output)
         };
         let outcome = registered.await;
         outcome.and(access.close().await)
@@ -184,7 +181,7 @@ impl ListArgs {
     pub(crate) async fn run(self) -> Outcome {
         let mut access = self.access.open().await?;
         let all = registered::all(&mut access.client).await;
-        let outcome = all.and_then(|all| listing(all)?.print(self.output));
+        let outcome = all.and_then(|all| output::print(&listing(all)?, self.output));
         outcome.and(access.close().await)
     }
 }
@@ -203,37 +200,4 @@ impl RemoveArgs {
         };
         outcome.and(access.close().await)
     }
-}
-
-/// Registered rulesets, for people and programs.
-fn listing(rulesets: Vec<v1::Ruleset>) -> Outcome<Listing<serde_json::Value>> {
-    let row = |ruleset: v1::Ruleset| {
-        let rules = ruleset.rules.unwrap_or_default();
-        let description = RulesDescription::parse(&rules.description).map_err(Failure::failed)?;
-        let loaded = rules.loaded.iter();
-        let loaded = loaded.map(|it| json!({"name": it.name, "sha256": hex::encode(&it.sha256)}));
-        let loaded: Vec<_> = loaded.collect();
-        let document = json!({
-            "ruleset": ruleset.name,
-            "version": description.version,
-            "rules_digest": rules.digest,
-            "loaded": loaded,
-            "owner": ruleset.owner,
-            "registered_unix_us": ruleset.registered_unix_us,
-            "description": description,
-        });
-        let row = vec![
-            ruleset.name,
-            description.version.to_string(),
-            super::seats(description.seats),
-            rules.digest.chars().take(SHOWN).collect(),
-            description.summary,
-        ];
-        Ok((row, document))
-    };
-    Ok(Listing {
-        header: vec!["ruleset", "version", "seats", "content", "what"],
-        rows: rulesets.into_iter().map(row).collect::<Outcome<_>>()?,
-        empty: "no ruleset is registered; see `arena rulesets` for those of Arena",
-    })
 }

@@ -1,11 +1,12 @@
 //! `arena store compact`
 
+use arena_client::store::failure::failure;
 use arena_coordinator::WithoutRemoved;
 use arena_report::units;
 use arena_store::Location;
 use clap::Args;
 
-use super::{DataArgs, failure};
+use super::DataArgs;
 use crate::{
     failure::Outcome,
     output::{self, Format, note},

@@ -1,6 +1,6 @@
 //! `arena tournament agents …`
 
-use arena_report::{standings::view, units};
+use arena_report::{standings::season, units};
 use arena_wire::v1::{self, AgentChangeKind};
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -10,7 +10,7 @@ use crate::{
     access::{AccessArgs, Client, request_id},
     failure::Outcome,
     ids,
-    output::{self, Format, Listing, note},
+    output::{self, Format, note},
 };
 
 /// Add, replace, bench and ban agents of an open ladder while it runs
@@ -182,41 +182,6 @@ impl OneArgs {
         };
         let standings = client.get_standings(request).await?.into_inner();
         let standings = standings.standings.unwrap_or_default();
-        let rows = view::season(&standings).unwrap_or_default();
-        let rows = rows.into_iter().map(|row| {
-            let text = |text: Option<&str>| text.unwrap_or_default().to_owned();
-            let elo = |value: Option<f64>| value.map_or_else(String::new, |it| format!("{it:+.0}"));
-            let cells = vec![
-                row.place
-                    .map_or_else(String::new, |place| place.to_string()),
-                row.agent.to_owned(),
-                row.state.to_owned(),
-                elo(row.rating),
-                elo(row.rating_low),
-                elo(row.rating_high),
-                row.blocks.to_string(),
-                text(row.predecessor),
-                text(row.successor),
-                text(row.reason),
-            ];
-            (cells, json!(row))
-        });
-        let listing = Listing {
-            header: vec![
-                "place",
-                "agent",
-                "state",
-                "rating",
-                "low",
-                "high",
-                "blocks",
-                "predecessor",
-                "successor",
-                "reason",
-            ],
-            rows: rows.collect(),
-            empty: "not an open ladder: its agents are fixed",
-        };
-        listing.print(self.output)
+        output::print(&season::listing(&standings), self.output)
     }
 }

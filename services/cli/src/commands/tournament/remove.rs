@@ -3,13 +3,12 @@
 use std::io::{self, BufRead, IsTerminal, Write};
 
 use arena_report::{
-    text::csv_line,
+    tournaments::{csv, describe, summary},
     units::{self, plural},
 };
 use arena_wire::v1;
 use clap::Args;
 
-use super::shown::{CSV_COLUMNS, describe, summary};
 use crate::{
     access::{AccessArgs, Client, request_id},
     failure::{Failure, Outcome},
@@ -115,12 +114,7 @@ fn print(removed: &[v1::Tournament], format: Format) -> Outcome {
             .iter()
             .map(describe)
             .try_for_each(|it| output::json_line(&it)),
-        Format::Csv => {
-            let header = csv_line(CSV_COLUMNS.map(|(name, _)| name));
-            let line = |it: &v1::Tournament| csv_line(CSV_COLUMNS.map(|(_, cell)| cell(it)));
-            let lines: String = removed.iter().map(line).collect();
-            output::write(&(header + &lines))
-        }
+        Format::Csv => output::write(&csv(removed)),
         Format::Table => {
             let line = |it: &v1::Tournament| {
                 let games = units::count(it.games_done);
