@@ -17,7 +17,7 @@ use arena_wire::{
     v1::{self, Role},
 };
 
-use crate::{door::Principal, error::Error};
+use crate::{error::Error, principal::Principal};
 
 /// Uploads of one owner at once.
 pub(crate) const OWN_UPLOADS_MAX: u32 = 4;

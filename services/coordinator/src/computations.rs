@@ -16,8 +16,8 @@ use tokio::{
 };
 
 use crate::{
-    door::Principal,
     error::Error,
+    principal::Principal,
     shares::{Share, Shares},
 };
 

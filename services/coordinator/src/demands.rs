@@ -6,7 +6,7 @@ use arena_wire::{
     v1::{AgentLimits, BinarySource},
 };
 
-use crate::{door::Principal, error::Error};
+use crate::{error::Error, principal::Principal};
 
 // The maxima for everyone; the limits of a token can only be lower.
 pub(crate) const MEMORY_MIB_MAX: u64 = 1 << 20;

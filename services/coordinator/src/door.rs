@@ -3,8 +3,7 @@
 #[cfg(test)]
 mod cost;
 mod methods;
-mod principal;
-mod quota;
+pub(crate) mod quota;
 mod tokens;
 
 use std::{net::IpAddr, sync::Arc};
@@ -17,7 +16,6 @@ use tonic::codegen::http;
 
 #[cfg(test)]
 pub(crate) use methods::paths;
-pub(crate) use principal::{Principal, Refusal, UPLOAD_IDLE_SECONDS, role_name};
 pub(crate) use quota::StreamPlace;
 use quota::{Quota, Quotas};
 pub(crate) use tokens::{Tokens, place_of};
@@ -26,6 +24,7 @@ use crate::{
     accept::Peer,
     error::{Error, StartError},
     limits::RoleLimits,
+    principal::{Principal, Refusal, role_name},
 };
 use methods::{Method, Methods};
 

@@ -70,7 +70,7 @@ pub(crate) enum Error {
     RulesetConflict(String),
     /// There are no openings of the length that the spec requires.
     #[error(transparent)]
-    Book(#[from] crate::openings::BookError),
+    Book(#[from] crate::openings::error::BookError),
     #[error(transparent)]
     Schedule(#[from] ScheduleError),
     #[error("{games} games exceed the limit of {most}; lower `blocks`")]
@@ -344,7 +344,7 @@ impl Error {
 
     /// Status code and reason. Only this function chooses them.
     fn kind(&self) -> (Code, &'static str) {
-        use crate::openings::BookError;
+        use crate::openings::error::BookError;
         use Code::{
             Cancelled, DeadlineExceeded, FailedPrecondition, Internal, InvalidArgument, NotFound,
             PermissionDenied, ResourceExhausted, Unauthenticated, Unavailable,

@@ -28,6 +28,7 @@ pub mod openings;
 mod options;
 mod places;
 mod plan;
+mod principal;
 mod random;
 mod results;
 mod retention;

@@ -7,7 +7,7 @@ use arena_wire::{
 
 use crate::{
     demands,
-    door::{UPLOAD_IDLE_SECONDS, role_name},
+    principal::{UPLOAD_IDLE_SECONDS, role_name},
 };
 
 /// The limits of tokens and certificates that have no own ones. Administrators have none.

@@ -4,7 +4,7 @@
 //! block of a group starts from another opening, taken from a book that follows from ruleset,
 //! options and seed, or from the book that the spec names.
 
-mod error;
+pub(crate) mod error;
 mod given;
 
 pub use error::BookError;

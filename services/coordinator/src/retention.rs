@@ -8,9 +8,9 @@ use std::{
 use arena_wire::v1;
 
 use crate::{
-    door::{Principal, role_name},
     error::Error,
     handle::Handle,
+    principal::{Principal, role_name},
     trail::{Event, Trail},
 };
 

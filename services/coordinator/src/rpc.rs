@@ -39,7 +39,7 @@ pub(crate) use scaler::ScalerRpc;
 pub(crate) use sessions::OwnSessions;
 pub(crate) use worker::WorkerRpc;
 
-use crate::door::Principal;
+use crate::principal::Principal;
 
 /// The caller of a request; anonymous if the request did not pass the door.
 fn principal<T>(request: &Request<T>) -> Principal {

@@ -8,7 +8,7 @@ use std::{
 
 use arena_wire::v1::Role;
 
-use crate::{door::Principal, error::Error};
+use crate::{error::Error, principal::Principal};
 
 /// Suggested delay after a request that exceeds a share.
 const WAIT: Duration = Duration::from_secs(1);

@@ -15,8 +15,8 @@ use arena_wire::v1::{self, TournamentState, agent::Source};
 use serde_json::{Value, json};
 
 use crate::{
-    core::state_name, door::Principal, error::Error, handle::Handle, info::Info, rpc::standings,
-    stored_game::read_record,
+    core::state_name, error::Error, handle::Handle, info::Info, principal::Principal,
+    rpc::standings, stored_game::read_record,
 };
 
 /// Time between two looks for changes.

@@ -12,7 +12,7 @@ use tokio::{
     time::{Instant, Sleep, sleep_until},
 };
 
-use crate::{door::Principal, error::Error};
+use crate::{error::Error, principal::Principal};
 
 /// Time for a client to leave by itself: for the rest of the answers, and for a request that was on its way.
 const LEAVE_MAX: Duration = Duration::from_secs(5);

@@ -3,7 +3,6 @@
 use arena_report::standings::view;
 use askama::Template;
 use serde_json::{Value, json};
-use sha2::Digest;
 
 use crate::{
     answer::{Answer, Outcome},

@@ -4,8 +4,7 @@ mod check;
 mod new;
 mod register;
 
-use arena_client::library::Library;
-pub(crate) use arena_client::registered;
+use arena_client::{library::Library, registered};
 use arena_model::rules::RulesDescription;
 use arena_report::{
     ruleset_page,

@@ -12,8 +12,8 @@ use arena_access::CertificateName;
 use arena_telemetry::Seat;
 
 use crate::{
-    door::Principal,
     error::Error,
+    principal::Principal,
     shares::{ConnectionShare, ConnectionShares},
     usage::{OpenRequest, Usage},
 };

@@ -11,7 +11,7 @@ use arena_wire::{
 use prost::Message;
 
 use super::{Core, change, unix_us};
-use crate::{agents::Agents, binaries, demands, door::Principal, error::Error};
+use crate::{agents::Agents, binaries, demands, error::Error, principal::Principal};
 
 impl Core {
     /// The agents of now.

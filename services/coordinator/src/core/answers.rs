@@ -11,7 +11,7 @@ use prost::Message;
 use sha2::{Digest, Sha256};
 
 use super::change;
-use crate::{door::Principal, error::Error};
+use crate::{error::Error, principal::Principal};
 
 /// Maximum size of all stored answers, in bytes. The oldest answer of the owner whose answers take most is removed
 /// first, so an owner with many or large requests does not take the answers of others.

@@ -16,7 +16,6 @@ use super::{
 };
 use crate::{
     blocking::with_store,
-    door::Principal,
     error::Error,
     info::Info,
     ledger::{
@@ -24,6 +23,7 @@ use crate::{
         RestoredAudits, Settled, State, Suspicion, TournamentNo, WorkerId, ppm,
     },
     messages::{AuditStatus, Comparison, OneSided, Reply},
+    principal::Principal,
     stored_game,
 };
 

@@ -15,7 +15,7 @@ use super::{
     entry::{is_over, state_name},
     unix_us,
 };
-use crate::{blocking::with_store, checkpoint, door::Principal, error::Error, info::Info};
+use crate::{blocking::with_store, checkpoint, error::Error, info::Info, principal::Principal};
 
 /// Prefix of the keys of tombstones.
 pub(crate) const PREFIX: &str = "removed/";

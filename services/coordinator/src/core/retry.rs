@@ -21,11 +21,11 @@ use super::{
 };
 use crate::{
     blocking::with_store,
-    door::Principal,
     error::Error,
     info::Info,
     ledger::{Audited, Bitmap},
     loading::reload,
+    principal::Principal,
     results::Results,
     stored_game,
 };

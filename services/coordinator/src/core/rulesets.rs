@@ -9,8 +9,8 @@ use prost::Message;
 use super::{Core, agents::registered, change, entry::TournamentEntry, unix_us};
 use crate::{
     binaries, demands,
-    door::Principal,
     error::Error,
+    principal::Principal,
     rulesets::{PREFIX, Rulesets},
 };
 

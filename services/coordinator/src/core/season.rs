@@ -15,8 +15,8 @@ use super::{
     tournaments::weight,
 };
 use crate::{
-    door::Principal,
     error::Error,
+    principal::Principal,
     season::{Changed, Season},
 };
 

@@ -18,12 +18,12 @@ use super::{
 };
 use crate::{
     blocking::with_store,
-    door::Principal,
     error::Error,
     info::Info,
     ledger::{AfterGame, Bitmap, Ended},
     messages::Reply,
     plan::Plan,
+    principal::Principal,
     results::Results,
     tables::table_state,
 };

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use arena_wire::{DESCRIPTORS, v1::Role};
 use prost::Message;
 
-use super::{ROLES, principal::role_name};
+use super::ROLES;
+use crate::principal::role_name;
 
 /// Services of others: health is open, and reflection is for viewers.
 const HEALTH: &str = "/grpc.health.v1.Health/";

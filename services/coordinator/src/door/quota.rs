@@ -43,7 +43,7 @@ impl Quota {
     }
 
     /// Fails if there is no room for `more` in addition to `used`.
-    pub(super) fn check(&self, limit: &'static Limit, used: u64, more: u64) -> Result<(), Error> {
+    pub(crate) fn check(&self, limit: &'static Limit, used: u64, more: u64) -> Result<(), Error> {
         let maximum = limit.of(&self.limits).unwrap_or(UNLIMITED);
         match used.saturating_add(more) <= maximum {
             true => Ok(()),
@@ -56,12 +56,12 @@ impl Quota {
     }
 
     /// Seconds in which an upload has to send its next MiB, if they are limited.
-    pub(super) fn upload_idle(&self) -> Option<u64> {
+    pub(crate) fn upload_idle(&self) -> Option<u64> {
         limits::UPLOAD_IDLE.of(&self.limits)
     }
 
     /// Counts a request.
-    pub(super) fn request(&self) -> Result<(), Error> {
+    pub(crate) fn request(&self) -> Result<(), Error> {
         let Some(rate) = &self.rate else {
             return Ok(());
         };
@@ -74,7 +74,7 @@ impl Quota {
     }
 
     /// Takes room for a message of a stream, until it is dropped. The largest messages take all.
-    pub(super) fn room(&self, bytes: usize) -> (Arc<Semaphore>, u32) {
+    pub(crate) fn room(&self, bytes: usize) -> (Arc<Semaphore>, u32) {
         let kib = u32::try_from(bytes / 1024 + 1).unwrap_or(UNREAD_KIB_MAX);
         (Arc::clone(&self.unread), kib.min(UNREAD_KIB_MAX))
     }

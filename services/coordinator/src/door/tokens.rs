@@ -17,15 +17,12 @@ use prost::Message;
 use tokio::sync::watch;
 use tonic::codegen::http::HeaderValue;
 
-use super::{
-    ADMIN_TOKEN,
-    principal::{End, LOCAL, Principal, Refusal},
-    quota::Quota,
-};
+use super::{ADMIN_TOKEN, quota::Quota};
 use crate::{
     blocking::with_store,
     error::{Error, StartError},
     limits::RoleLimits,
+    principal::{End, LOCAL, Principal, Refusal},
 };
 
 /// Prefix of the documents.

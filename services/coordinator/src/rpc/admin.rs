@@ -15,8 +15,9 @@ use tonic::{Request, Response, Status};
 
 use super::{Answer, pages, principal};
 use crate::{
-    door::{Tokens, place_of, role_name},
+    door::{Tokens, place_of},
     error::Error,
+    principal::role_name,
     trail::Trail,
 };
 

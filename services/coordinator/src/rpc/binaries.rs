@@ -21,10 +21,10 @@ use tonic::{Status, Streaming};
 use super::chunks::{CHUNK_BYTES, CHUNKS_WAITING};
 use crate::{
     binaries::{may_use, parse_sha256},
-    door::Principal,
     error::Error,
     handle::{CHUNK_TIMEOUT, Handle},
     messages::Caller,
+    principal::Principal,
 };
 
 /// Receives a binary.

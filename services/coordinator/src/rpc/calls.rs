@@ -15,7 +15,7 @@ use tonic_types::StatusExt;
 
 use super::gate::{Gate, method_name};
 use crate::{
-    door::{Principal, role_name},
+    principal::{Principal, role_name},
     shares::Share,
     trail::Event,
 };

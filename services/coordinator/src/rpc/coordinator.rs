@@ -14,9 +14,9 @@ use super::{
 };
 use crate::{
     core::{Core, disputes, sealed::SEALED},
-    door::Principal,
     error::Error,
     handle::Handle,
+    principal::Principal,
     random, season, stored_game,
 };
 

@@ -17,10 +17,10 @@ use tokio::sync::Mutex;
 use super::standings;
 use crate::{
     core::{is_over, state_name},
-    door::Principal,
     error::Error,
     handle::Handle,
     messages::ListedTournament,
+    principal::Principal,
 };
 
 /// Minimum interval between two computations for an open tournament.

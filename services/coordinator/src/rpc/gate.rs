@@ -29,8 +29,9 @@ use super::{
 };
 use crate::{
     accept::Peer,
-    door::{Admission, Door, Refusal, role_name},
+    door::{Admission, Door},
     error::Error,
+    principal::{Refusal, role_name},
     shares::{ConnectionShares, Shares},
     trail::{Event, Trail},
 };

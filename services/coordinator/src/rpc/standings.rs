@@ -14,12 +14,12 @@ use arena_wire::v1;
 
 use crate::{
     core::{ComparedStandings, Core},
-    door::Principal,
     error::Error,
     handle::Handle,
     info::Info,
     loading::reload,
     places,
+    principal::Principal,
     rpc::{comparisons::Of, estimates::flat},
     season,
 };

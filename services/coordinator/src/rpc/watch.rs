@@ -15,10 +15,10 @@ use tonic::Status;
 use super::{audits, standings::loaded};
 use crate::{
     core::{Core, is_over},
-    door::Principal,
     error::Error,
     handle::Handle,
     messages::Version,
+    principal::Principal,
 };
 
 /// Interval between two messages of a watch.

@@ -22,12 +22,13 @@ use super::{
 };
 use crate::{
     divergence::{Divergence, HostFaults, first_divergence, is_evidence},
-    door::{Principal, Tokens},
+    door::Tokens,
     error::Error,
     handle::Handle,
     info::Info,
     ledger::{AuditRecord, Suspicion},
     messages::{Caller, Comparison, FailedGame, GamesReport, OneSided, Presence, done},
+    principal::Principal,
     stored_game,
 };
 

@@ -14,7 +14,7 @@ use super::{
     door::{Guarded, owners},
     fixture::{FakeWorker, Fixture, refused},
 };
-use crate::{binaries::OWN_UPLOADS_MAX, door::Principal, handle::TRANSFERS_MAX};
+use crate::{binaries::OWN_UPLOADS_MAX, handle::TRANSFERS_MAX, principal::Principal};
 
 #[tokio::test]
 async fn stalled_uploads_of_one_owner_leave_places_for_others() {

@@ -6,8 +6,8 @@ use arena_wire::v1::{self, TournamentState};
 use super::fixture::{FakeWorker, Fixture, SPEC, memory, options, unplayed, unready, won};
 use crate::{
     Options,
-    door::Principal,
     ledger::WorkerProcess,
+    principal::Principal,
     random,
     tickets::{self, Tickets},
 };

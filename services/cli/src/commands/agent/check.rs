@@ -11,12 +11,12 @@ use serde_json::json;
 
 use crate::{
     access::AccessArgs,
-    commands::rulesets::registered,
     failure::{Failure, Outcome},
     output::{self, Format, note},
 };
 use arena_client::{
     check::{Checked, Found, Report, Step, Target, describe, own_rulesets, wrong_names},
+    registered,
     rules::Rules,
 };
 

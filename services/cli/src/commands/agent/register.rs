@@ -17,13 +17,13 @@ use itertools::Itertools;
 
 use crate::{
     access::{AccessArgs, Client, request_id},
-    commands::{options, rulesets::registered},
+    commands::options,
     failure::{Failure, Outcome},
     output::{Format, note},
 };
 use arena_client::{
     check::{self, Found, Target},
-    sources,
+    registered, sources,
 };
 
 /// Bytes of a binary per message.

@@ -9,7 +9,7 @@ use arena_client::{
     check::Report,
     library,
     output::interactive,
-    progress,
+    progress, registered,
     rules::{PackageFailure, Rules},
     ruleset_check::{self, GOLDEN_FILE, Golden},
 };
@@ -18,7 +18,6 @@ use clap::Args;
 use indicatif::ProgressBar;
 use serde_json::json;
 
-use super::registered;
 use crate::{
     access::AccessArgs,
     failure::{Failure, Outcome},

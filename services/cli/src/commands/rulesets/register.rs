@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use arena_client::{check::Target, library, sources};
+use arena_client::{check::Target, library, registered, sources};
 use arena_report::rulesets::registered as listing;
 use arena_wire::v1::{self, agent::Source};
 use arena_worker::{
@@ -11,7 +11,6 @@ use arena_worker::{
 };
 use clap::{Args, ValueEnum};
 
-use super::registered;
 use crate::{
     access::{AccessArgs, request_id},
     commands::agent::register::upload,

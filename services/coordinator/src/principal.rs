@@ -9,13 +9,12 @@ use arena_access::without_secrets;
 use arena_wire::{limits::Limit, v1::Role};
 use tokio::sync::{Semaphore, watch};
 
-use super::quota::Quota;
-use crate::error::Error;
+use crate::{door::quota::Quota, error::Error};
 
 /// Seconds in which an upload has to send its next MiB, if its token has no limit.
 pub(crate) const UPLOAD_IDLE_SECONDS: u64 = 30;
 /// Owner of what the coordinator's own user makes.
-pub(super) const LOCAL: &str = "local";
+pub(crate) const LOCAL: &str = "local";
 /// Name of the coordinator in the audit trail, and in what is left of removed tournaments.
 const RETENTION: &str = "retention";
 /// Name of the web page in the audit trail.
@@ -32,20 +31,20 @@ pub(crate) struct Principal {
     /// Name in the audit trail.
     pub(crate) actor: Arc<str>,
     /// When the permission ends.
-    pub(super) end: Option<End>,
+    pub(crate) end: Option<End>,
     /// What the request is about, for the audit trail.
-    pub(super) target: Arc<OnceLock<String>>,
+    pub(crate) target: Arc<OnceLock<String>>,
     /// What it did to that.
-    pub(super) detail: Arc<OnceLock<String>>,
+    pub(crate) detail: Arc<OnceLock<String>>,
     /// What this owner may use and uses; none if it has no limits.
-    pub(super) quota: Option<Arc<Quota>>,
+    pub(crate) quota: Option<Arc<Quota>>,
 }
 
 /// The end of a permission.
 #[derive(Clone, Debug)]
-pub(super) struct End {
-    pub(super) revoked: watch::Receiver<bool>,
-    pub(super) expires: Option<SystemTime>,
+pub(crate) struct End {
+    pub(crate) revoked: watch::Receiver<bool>,
+    pub(crate) expires: Option<SystemTime>,
 }
 
 /// A request that may not pass.
@@ -99,7 +98,7 @@ impl Principal {
     }
 
     /// The web page of the coordinator, which only reads.
-    pub(super) fn web_page() -> Self {
+    pub(crate) fn web_page() -> Self {
         Self {
             role: Role::Viewer,
             owner: "".into(),
@@ -175,14 +174,14 @@ impl Principal {
     }
 
     /// Counts a request.
-    pub(super) fn request(&self) -> Result<(), Refusal> {
+    pub(crate) fn request(&self) -> Result<(), Refusal> {
         let quota = self.quota.as_ref();
         let counted = quota.map_or(Ok(()), |quota| quota.request());
         counted.map_err(|error| self.refused(error))
     }
 
     /// The refusal of a request of this one.
-    pub(super) fn refused(&self, error: Error) -> Refusal {
+    pub(crate) fn refused(&self, error: Error) -> Refusal {
         Refusal {
             error: Box::new(error),
             by: Some((Arc::clone(&self.actor), self.role)),
