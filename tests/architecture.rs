@@ -163,6 +163,8 @@ fn every_shared_dependency_has_a_user() {
 
 /// Maximum number of lines of the command line, without tests.
 const COMMAND_LINE_LINES: usize = 9_000;
+/// Maximum number of lines of a file.
+const FILE_LINES: usize = 600;
 
 #[test]
 fn command_line_is_at_most_9000_lines() {
@@ -246,17 +248,40 @@ fn names_path(text: &str, start: &str) -> bool {
     })
 }
 
-/// A name that begins with "is", "has" or "can" promises to change nothing.
-#[test]
-fn predicates_change_nothing() {
+/// The text of each file of Rust in the repository, by its path.
+fn rust_files() -> Vec<(String, String)> {
     let output = Command::new("git")
         .args(["ls-files", "*.rs"])
         .current_dir(repository())
         .output()
         .expect("git runs");
+    let files = String::from_utf8_lossy(&output.stdout).into_owned();
+    let read = |file: &str| fs::read_to_string(repository().join(file)).ok();
+    let texts = files
+        .lines()
+        .filter_map(|file| Some((file.to_owned(), read(file)?)));
+    texts.collect()
+}
+
+#[test]
+fn files_are_short() {
+    let files = rust_files();
+    assert!(files.len() > 500, "{} files", files.len());
+    let lines = files
+        .iter()
+        .map(|(file, text)| (text.lines().count(), file));
+    let long: Vec<_> = lines.filter(|(lines, _)| *lines > FILE_LINES).collect();
+    assert!(
+        long.is_empty(),
+        "move a part into a module of its own: {long:?}"
+    );
+}
+
+/// A name that begins with "is", "has" or "can" promises to change nothing.
+#[test]
+fn predicates_change_nothing() {
     let mut found = Vec::new();
-    for file in String::from_utf8_lossy(&output.stdout).lines() {
-        let text = fs::read_to_string(repository().join(file)).unwrap_or_default();
+    for (file, text) in rust_files() {
         let changing = text.lines().filter(|line| {
             let name = line.split("fn ").nth(1).unwrap_or_default();
             let is_predicate = ["is_", "has_", "can_"]
