@@ -1,15 +1,15 @@
 //! What the processes of an agent use together, and which limit they exceed.
 
 use std::{
-    collections::HashMap,
-    fs,
+    collections::{HashMap, HashSet},
+    fs, io,
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
     time::{Duration, Instant},
 };
 
 use nix::sys::{resource::UsageWho, statvfs::statvfs};
-use procfs::process::Process;
+use procfs::process::{MMapPath, Process};
 
 use crate::{Layer, Plan, TreeLimit};
 
@@ -96,12 +96,13 @@ impl Meter {
                 return Some((TreeLimit::Cpu, ms));
             }
         }
-        let bytes = self.disk(first)?;
+        let bytes = self.disk(first, processes)?;
         (bytes > limits.disk_bytes).then_some((TreeLimit::Disk, bytes))
     }
 
-    /// Bytes in the scratch folder, if it is time to measure them.
-    fn disk(&mut self, first: i32) -> Option<u64> {
+    /// Bytes in the scratch folder, if it is time to measure them, with those of removed files that
+    /// processes still have.
+    fn disk(&mut self, first: i32, processes: &[i32]) -> Option<u64> {
         if self.plan.limits.disk_bytes == 0 || Instant::now() < self.next_walk {
             return None;
         }
@@ -116,7 +117,8 @@ impl Meter {
             return Some((size.blocks() - size.blocks_free()) * size.fragment_size());
         }
         let start = Instant::now();
-        let bytes = walk(&work);
+        let removed: u64 = device(&work).map_or(0, |device| removed(device, processes));
+        let bytes = walk(&work).saturating_add(removed);
         let rest = (start.elapsed() * REST).min(Duration::from_secs(5));
         self.next_walk = Instant::now() + rest;
         Some(bytes)
@@ -180,11 +182,48 @@ fn waited_ms() -> u64 {
     })
 }
 
+/// Bytes of files on this device that have no name any more, and that processes hold open or in memory.
+fn removed(device: u64, processes: &[i32]) -> u64 {
+    let (mut seen, mut bytes) = (HashSet::new(), 0);
+    for pid in processes {
+        let open = fs::read_dir(format!("/proc/{pid}/fd"));
+        for entry in open.into_iter().flatten().flatten() {
+            // The file itself, not the link.
+            let Ok(file) = fs::metadata(entry.path()) else {
+                continue;
+            };
+            let is_removed = file.is_file() && file.nlink() == 0 && file.dev() == device;
+            if is_removed && seen.insert(file.ino()) {
+                bytes += (file.blocks() * 512).max(ENTRY_BYTES);
+            }
+        }
+        let maps = Process::new(*pid).and_then(|process| process.maps());
+        for map in maps.into_iter().flatten() {
+            let (major, minor) = map.dev;
+            let device_of = nix::sys::stat::makedev(major as u64, minor as u64);
+            let is_removed = matches!(&map.pathname, MMapPath::Path(path) if path
+                .to_string_lossy()
+                .ends_with(" (deleted)"));
+            if is_removed && device_of == device && seen.insert(map.inode) {
+                bytes += map.address.1 - map.address.0;
+            }
+        }
+    }
+    bytes
+}
+
+/// Bytes in a folder. One that cannot be listed, because its path is too long or its owner forbids it,
+/// counts as too much: it could hide any number of files.
 fn walk(folder: &Path) -> u64 {
     let mut open = vec![folder.to_owned()];
     let (mut bytes, mut entries) = (0, 0);
     while let Some(folder) = open.pop() {
-        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let listed = match fs::read_dir(folder) {
+            Ok(listed) => listed,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(_) => return u64::MAX,
+        };
+        for entry in listed.flatten() {
             entries += 1;
             if entries > ENTRIES_MAX {
                 return u64::MAX;
@@ -253,6 +292,38 @@ mod tests {
             matches!(exceeded, Some((TreeLimit::Cpu, _))),
             "{exceeded:?}"
         );
+    }
+
+    #[test]
+    fn removed_and_deeply_nested_files_count() {
+        let temp = tempfile::tempdir().expect("a folder");
+        let work = temp.path().join(crate::SCRATCH);
+        fs::create_dir(&work).expect("a folder");
+        let limits = TreeLimits {
+            disk_bytes: 1 << 20,
+            ..TreeLimits::default()
+        };
+        let (name, block) = (work.join("file"), vec![1; 2 << 20]);
+        fs::write(&name, &block).expect("a file");
+        let open = fs::File::open(&name).expect("the file");
+        fs::remove_file(&name).expect("removed");
+        let exceeded = measure(limits, temp.path());
+        assert!(
+            matches!(exceeded, Some((TreeLimit::Disk, bytes)) if bytes >= 2 << 20),
+            "{exceeded:?}"
+        );
+        drop(open);
+        assert_eq!(measure(limits, temp.path()), None);
+        // Paths of more than 4,096 bytes cannot be opened at once.
+        let script = "i=0; while [ $i -lt 50 ]; do n=$(printf %0100d $i); mkdir $n; cd -P $n || exit 1; \
+                      i=$((i + 1)); done";
+        let made = Command::new("sh")
+            .args(["-c", script])
+            .current_dir(&work)
+            .status();
+        assert!(made.expect("a shell").success());
+        let exceeded = measure(limits, temp.path());
+        assert_eq!(exceeded, Some((TreeLimit::Disk, u64::MAX)));
     }
 
     #[test]

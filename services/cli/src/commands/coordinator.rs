@@ -202,7 +202,7 @@ pub(crate) struct CoordinatorArgs {
     /// kernel or strict
     ///
     /// A spec can ask for another one. [default: kernel; none if the coordinator listens
-    /// on loopback, where workers use the best level that the machine has]
+    /// on loopback, where workers use kernel if the machine has it]
     #[arg(long, env = "ARENA_COORDINATOR_SANDBOX", value_name = "LEVEL")]
     sandbox: Option<SandboxLevel>,
 

@@ -146,8 +146,8 @@ pub(crate) struct WorkerArgs {
     /// How to confine registered binaries: none, kernel or strict
     ///
     /// kernel limits files, system calls and resources; strict also uses namespaces. A
-    /// level that this machine does not have is an error. [default: kernel; if the
-    /// coordinator is on this machine, the best level that this machine has]
+    /// level that this machine does not have is an error. [default: kernel; if this machine
+    /// does not have it and the coordinator is on this machine, none with a warning]
     #[arg(long, env = "ARENA_WORKER_SANDBOX", value_name = "LEVEL")]
     sandbox: Option<SandboxLevel>,
 
