@@ -38,8 +38,7 @@ def disk():
 
 
 def file():
-    """One file that is larger than the folder may be. Python ignores the signal by itself."""
-    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+    """One file that is larger than the folder may be."""
     with open(f"{os.environ['TMPDIR']}/large", "wb") as large:
         large.write(b"x" * (60 << 20))
 
@@ -81,4 +80,6 @@ class Limits(Agent):
 
 
 if __name__ == "__main__":
+    # Python ignores it by itself.
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
     serve(Limits())
