@@ -57,7 +57,6 @@ impl AuditStatus {
             contradicted: self.contradicted,
             ..known
         };
-        let unstored = shown.waiting().saturating_sub(known.waiting());
         v1::Audits {
             due: shown.due,
             agreed: shown.agreed,
@@ -71,10 +70,9 @@ impl AuditStatus {
             contradicted: shown.contradicted,
             claims: shown.claims,
             // Audits of a cancelled tournament do not go on.
-            pending: if is_cancelled {
-                0
-            } else {
-                shown.pending + unstored
+            pending: match shown.awaited && !is_cancelled {
+                true => shown.waiting(),
+                false => 0,
             },
         }
     }
@@ -91,7 +89,7 @@ mod tests {
             agreed: 7,
             differing: 2,
             disputed: 2,
-            pending: 1,
+            awaited: true,
             ..Audited::default()
         };
         let stored = AuditStatus {

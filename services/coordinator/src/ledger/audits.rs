@@ -98,8 +98,8 @@ pub struct Audited {
     pub contradicted: u64,
     /// Games with a fault that one owner alone reported, and that another one still has to audit.
     pub claims: u64,
-    /// Games that still have to be replayed while two owners are connected that can.
-    pub pending: u64,
+    /// True if two owners are connected that can replay games.
+    pub awaited: bool,
 }
 
 impl Audited {
@@ -193,7 +193,7 @@ impl Audits {
             own: self.own.count(),
             contradicted: self.contradicted.count(),
             claims: self.claimed.count() - self.given_up_claims(),
-            pending: 0,
+            awaited: false,
         }
     }
 

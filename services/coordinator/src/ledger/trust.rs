@@ -41,9 +41,8 @@ impl Ledger {
         let audited = entry.queue.audits.so_far();
         let has_others = self.processes.has_two_owners();
         let here = || self.processes.owners_here(&entry.queue.agents);
-        let can_replay = has_others && here().iter().flatten().count() > 1;
         Some(Audited {
-            pending: if can_replay { audited.waiting() } else { 0 },
+            awaited: has_others && here().iter().flatten().count() > 1,
             claims: if has_others { audited.claims } else { 0 },
             ..audited
         })

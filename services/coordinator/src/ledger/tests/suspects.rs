@@ -103,11 +103,14 @@ fn audits_are_pending_while_two_owners_can_replay() {
     join(&mut ledger, "anna", 2);
     play(&mut ledger, tournament, 0..20, process);
     let shown = |ledger: &Ledger| ledger.audited(tournament).expect("added");
-    assert_eq!((shown(&ledger).waiting(), shown(&ledger).pending), (20, 0));
+    assert_eq!(
+        (shown(&ledger).waiting(), shown(&ledger).awaited),
+        (20, false)
+    );
     let other = join(&mut ledger, "ben", 3).0;
-    assert_eq!(shown(&ledger).pending, 20);
+    assert!(shown(&ledger).awaited);
     ledger.leave(other);
-    assert_eq!(shown(&ledger).pending, 0);
+    assert!(!shown(&ledger).awaited);
 }
 
 #[test]
