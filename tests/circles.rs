@@ -56,8 +56,7 @@ fn names(text: &str) -> Names {
     let text = lines.collect::<Vec<_>>().join("\n");
     let mut names = Names::default();
     let mut rest = String::new();
-    let mut statements = text.split_inclusive(';').peekable();
-    while let Some(statement) = statements.next() {
+    for statement in text.split_inclusive(';') {
         let Some((before, tree)) = statement
             .rsplit_once("use ")
             .filter(|(before, _)| before.is_empty() || before.ends_with(['\n', ' ']))
