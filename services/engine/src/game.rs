@@ -59,7 +59,7 @@ pub trait Game: Clone + Send + Sync + 'static {
     /// Version of the rules. It grows when the meaning of a position, an id or an option changes.
     fn version(&self) -> u32;
 
-    /// Number of players, 2 to [`MAX_SEATS`].
+    /// Number of players, 2 to [`MAX_SEATS`](crate::MAX_SEATS).
     fn seats(&self) -> usize;
 
     /// True if some position of these rules, with these options, is a chance node.

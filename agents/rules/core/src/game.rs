@@ -6,7 +6,7 @@ use arena_engine::{Game as Rules, options::Options};
 use arena_games::{Visitor, resolve_version, ruleset, visit_version};
 
 use crate::{
-    Info, Move, RulesError, State, json,
+    Info, RulesError, State, json,
     position::{AnyRules, TypedRules},
 };
 

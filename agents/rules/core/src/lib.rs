@@ -40,8 +40,8 @@ pub use arena_engine::{
 };
 pub use error::{ErrorKind, RulesError};
 pub use game::Game;
-pub use info::Info;
 pub use hash::hash;
+pub use info::Info;
 pub use state::{Chance, State};
 
 /// The id of a move, below 32768.

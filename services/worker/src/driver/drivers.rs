@@ -238,17 +238,17 @@ impl Drivers {
         all.flat_map(|it| it.context().latencies().take()).collect()
     }
 
-    /// Adds a tournament, or a known one that has more agents since: games of earlier leases go on with
-    /// their agents, which end with the last of them.
+    /// Adds a tournament, or a known one that has more agents since, or whose rules failed: games of earlier
+    /// leases go on with their agents, which end with the last of them.
     pub(crate) fn add_tournament(
         &mut self,
         setup: v1::TournamentSetup,
         rules: Option<Arc<dyn RulesService>>,
     ) -> Result<(), SetupError> {
-        let known = self.tournaments.get(&setup.tournament_id);
+        let id = setup.tournament_id.clone();
+        let known = self.tournaments.get(&id).filter(|_| self.knows(&id));
         let count = |known: &Tournament| known.shared.context().wire().agents.len();
         if known.is_none_or(|known| count(known) < setup.agents.len()) {
-            let id = setup.tournament_id.clone();
             let context = TournamentContext::new(setup, rules)?;
             // Each tournament begins on another driver.
             let first = self.count as usize;
