@@ -115,7 +115,7 @@ fn no_file_has_a_retired_word() {
     for folder in [".github", "agents", "deploy", "proto", "services", "tests"] {
         check(&repository().join(folder), &mut findings);
     }
-    // CONTRIBUTING-wording.md is left out: it shows retired words beside their replacements.
+    // CONTRIBUTING-wording.md is left out: it shows retired words next to their replacements.
     for page in [
         "README.md",
         "ARCHITECTURE.md",
