@@ -48,14 +48,11 @@ impl AuditStatus {
     /// these audits are pending.
     pub(super) fn shown(&self, known: Audited, is_cancelled: bool) -> v1::Audits {
         let shown = Audited {
-            agreed: self.agreed,
-            differing: self.differing,
-            sampled: self.sampled,
-            disputed: self.disputed,
-            refuted: self.refuted,
-            own: self.own,
-            contradicted: self.contradicted,
-            ..known
+            due: known.due,
+            given_up: known.given_up,
+            claims: known.claims,
+            awaited: known.awaited,
+            ..self.done()
         };
         v1::Audits {
             due: shown.due,
