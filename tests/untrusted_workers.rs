@@ -37,7 +37,7 @@ impl Liar {
     }
 }
 
-/// The only lie that a record without a hash cannot tell: its luck is computed.
+/// The only lie that a record without a hash does not show: its luck is computed.
 const LUCK: &str = "luck changed";
 
 type Lie = fn(&mut GameRecord);
@@ -119,7 +119,7 @@ fn fault(ply: u32, seat: u8) -> SeatFault {
     SeatFault { ply, seat, kind }
 }
 
-/// Joins, tells every lie about every game of a lease, and then the truth.
+/// Joins, reports every lie about every game of a lease, and then the truth.
 fn lies_are_refused(ruleset: &str) {
     let world = World::new();
     let coordinator = world.coordinator("data", &[]);

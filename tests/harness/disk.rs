@@ -87,14 +87,14 @@ impl Disk {
         let limit = PathBuf::from(format!("/sys/block/{device}/queue/max_sectors_kb"));
         let before = fs::read_to_string(&limit).map_err(|e| e.to_string())?;
         let before = before.trim().to_owned();
-        self.tell_watch(&format!("{} {before}", limit.display()))?;
+        self.write_watch(&format!("{} {before}", limit.display()))?;
         fs::write(&limit, REQUEST_KIB).map_err(|e| e.to_string())?;
         self.limited = Some((limit, before));
         Ok(())
     }
 
     /// Sends the watching process the setting to restore.
-    fn tell_watch(&mut self, line: &str) -> Result<(), String> {
+    fn write_watch(&mut self, line: &str) -> Result<(), String> {
         let (_, input) = self
             .watch
             .as_mut()
@@ -245,7 +245,7 @@ impl Disk {
         // The device still belongs to this disk.
         if let Some((limit, before)) = self.limited.take() {
             fs::write(limit, before).map_err(|e| e.to_string())?;
-            self.tell_watch("")?;
+            self.write_watch("")?;
         }
         let mut result = Ok(());
         for _ in 0..100 {

@@ -147,7 +147,7 @@ impl Server {
 
     /// Shows why a test may have failed: the state of the server and the end of its log.
     #[expect(clippy::print_stderr, reason = "nothing else of it is left")]
-    fn tell(&mut self) {
+    fn report(&mut self) {
         let state = match self.child.try_wait() {
             Ok(Some(status)) => format!("ended with {status}"),
             Ok(None) => "runs".to_owned(),
@@ -176,7 +176,7 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            self.tell();
+            self.report();
         }
         // An error means that it has already ended.
         let _ = self.child.kill();

@@ -225,7 +225,7 @@ impl World {
     /// Starts this program again, as [`World::start`] does.
     ///
     /// # Panics
-    /// If the system does not tell its path.
+    /// If the system does not show its path.
     pub fn start_own(&self, arguments: &[&str]) -> Started {
         let own = env::current_exe().expect("this program's own path");
         self.start_program(&own, arguments)

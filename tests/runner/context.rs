@@ -108,7 +108,15 @@ impl Context {
             return Work::Fail("there is no Python environment: see the step setup");
         };
         let mut pytest = Command::new(python);
-        pytest.args(["-m", "pytest", "-q", "-p", "no:cacheprovider", folder]);
+        pytest.args([
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "--durations=5",
+            folder,
+        ]);
         if let Some(filter) = self.filter() {
             pytest.args(["-k", filter]);
         }

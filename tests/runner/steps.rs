@@ -69,10 +69,10 @@ const CHECK: Step = Step {
     work: |_| Work::Run(Vec::new()),
 };
 
-/// The defaults of a set of tests.
+/// The defaults of a set of tests: it waits for about half of its time.
 const TESTS: Step = Step {
     after: &["setup", "build"],
-    load: Load::OneCore,
+    load: Load::HalfCore,
     has_tests: true,
     can_filter: true,
     ..CHECK
@@ -165,14 +165,26 @@ pub(crate) const STEPS: &[Step] = &[
     // Promises under faults; `tests/stress/run --help` runs one of the tests.
     Step {
         name: "stress",
+        load: Load::OneCore,
         can_filter: false,
         work: |context| stress(context, "others"),
+        ..TESTS
+    },
+    // Games and bots of OpenSpiel.
+    Step {
+        name: "openspiel",
+        load: Load::OneCore,
+        work: |context| match context.imports("arena_openspiel") {
+            true => context.pytest("agents/openspiel"),
+            false => {
+                Work::Skip("OpenSpiel is not installed: tests/setup installs it where pip can")
+            }
+        },
         ..TESTS
     },
     // Pages in Chromium, and exports as data frames.
     Step {
         name: "reports",
-        load: Load::HalfCore,
         work: |context| context.pytest("tests/report"),
         ..TESTS
     },
@@ -185,17 +197,6 @@ pub(crate) const STEPS: &[Step] = &[
     Step {
         name: "python",
         work: |context| context.pytest(PYTHON_SDK),
-        ..TESTS
-    },
-    // Games and bots of OpenSpiel.
-    Step {
-        name: "openspiel",
-        work: |context| match context.imports("arena_openspiel") {
-            true => context.pytest("agents/openspiel"),
-            false => {
-                Work::Skip("OpenSpiel is not installed: tests/setup installs it where pip can")
-            }
-        },
         ..TESTS
     },
     // Environments of PettingZoo.
@@ -212,7 +213,6 @@ pub(crate) const STEPS: &[Step] = &[
     // The module `arena` for Python, its wheel and its notebook.
     Step {
         name: "client",
-        load: Load::HalfCore,
         work: |context| context.pytest("services/python"),
         ..TESTS
     },

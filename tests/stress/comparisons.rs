@@ -186,7 +186,7 @@ impl Comparisons {
         });
         let mut games = Vec::new();
         let mut random = Random::new(self.seed);
-        let tally = world.play_telling(
+        let tally = world.play_reporting(
             &mut random,
             |_, _| {},
             |result: &GameResult| {

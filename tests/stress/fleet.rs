@@ -58,11 +58,11 @@ impl StressTest for Scale {
         for &workers in &self.workers {
             let measured = self.measure(workers)?;
             self.check(&measured)?;
-            let mut tell = |name: &str, value: String| {
+            let mut show = |name: &str, value: String| {
                 figures.push(Figure::new(&format!("{workers} workers: {name}"), value));
             };
             for (name, value) in named_figures(&measured) {
-                tell(name, value);
+                show(name, value);
             }
         }
         Ok(Outcome::Holds(figures))

@@ -249,7 +249,7 @@ def test_random_games_are_those_of_openspiel(name):
         "phantom_ttt_ir",
     ],
 )
-def test_player_sees_the_same_at_states_that_it_cannot_tell_apart(name):
+def test_player_sees_the_same_at_states_that_look_the_same(name):
     rules = Rules(name)
     game, open_states, seen, different = rules.game({}, rules.seats[0]), [""], {}, 0
     # All states of a small game, and random ones of a large one.
@@ -267,7 +267,7 @@ def test_player_sees_the_same_at_states_that_it_cannot_tell_apart(name):
             assert seen.setdefault(key, (text, shown))[1] == shown
         after = [json.loads(game.apply(text, event))["state"] for event in events]
         open_states += draw.sample(after, len(after))
-    # Players cannot tell some states apart, and can tell others.
+    # Some states look the same to a player, and others do not.
     assert different > 0 and len(seen) > 1
 
 

@@ -17,7 +17,7 @@ impl Interrupt {
     pub fn listen() -> Outcome<Self> {
         let mut interrupt = signal(SignalKind::interrupt())?;
         let mut terminate = signal(SignalKind::terminate())?;
-        let (tell, reported) = watch::channel(false);
+        let (sender, reported) = watch::channel(false);
         tokio::spawn(async move {
             for asked in 1.. {
                 tokio::select! {
@@ -27,7 +27,7 @@ impl Interrupt {
                 if asked > 1 {
                     std::process::exit(Kind::Interrupted as i32);
                 }
-                tell.send_replace(true);
+                sender.send_replace(true);
             }
         });
         Ok(Self(reported))

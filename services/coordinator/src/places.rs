@@ -16,7 +16,7 @@ pub(crate) fn verdict(standings: &v1::Standings) -> Option<Verdict> {
 }
 
 /// Removes all places: the games do not decide them.
-pub(crate) fn tell_none(standings: &mut v1::Standings) {
+pub(crate) fn clear_places(standings: &mut v1::Standings) {
     for standing in &mut standings.agents {
         standing.place = None;
     }

@@ -252,7 +252,7 @@ fn fnv_byte(hash: u64, byte: u8) -> u64 {
     (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
 }
 
-/// Number of events up to the last action of the opening; `is_action` tells which are actions.
+/// Number of events up to the last action of the opening; `is_action` selects the actions.
 #[must_use]
 pub fn opening_events(opening_plies: u32, actions: impl Iterator<Item = bool>) -> usize {
     let places = actions.enumerate().filter(|(_, is_action)| *is_action);

@@ -197,7 +197,7 @@ impl Spec {
     ///
     /// # Errors
     /// [`SpecError`] at the first thing that is wrong; messages of the TOML
-    /// reader tell line and column.
+    /// reader name line and column.
     pub fn parse(text: &str) -> Result<Self, SpecError> {
         if text.len() > SPEC_BYTES_MAX {
             return Err(SpecError::Value(format!(
@@ -236,7 +236,7 @@ impl Spec {
                 check_keys(table, &keys, &format!(" in [{name}]"))?;
             }
         }
-        // Of what is flattened into a spec the reader would not tell the place.
+        // For flattened tables the reader of specs would not name the place of an error.
         toml::from_str::<Tables>(text).map_err(toml_error)?;
         let mut spec: Self = toml::from_str(text).map_err(toml_error)?;
         let timing = table.get("play").and_then(|play| play.get("timing"));
@@ -357,7 +357,7 @@ impl Spec {
         Ok(read)
     }
 
-    /// Whether the format can tell what is expected.
+    /// Whether results of the format can show what is expected.
     fn suits(&self, expected: &Expectation) -> Result<(), SpecError> {
         let Claim::Passes { agent } = &expected.claim else {
             return Ok(());

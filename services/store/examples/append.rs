@@ -195,7 +195,7 @@ fn game(tournament: &Arc<str>, index: u64) -> StoredGame {
     }
 }
 
-/// The process's resident memory as Linux tells it.
+/// The process's resident memory as Linux reports it.
 fn memory(what: &str) -> String {
     std::fs::read_to_string("/proc/self/status")
         .ok()

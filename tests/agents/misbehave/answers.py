@@ -109,7 +109,7 @@ class Swapped(Good):
 
 
 class Nan(Good):
-    """Tells of its search what cannot be: no number, negative, too much."""
+    """Reports a search that cannot be: no number, negative, too much."""
 
     def send(self, response):
         info = pb.SearchInfo(

@@ -116,7 +116,7 @@ class Binary(At):
 
 class Memory(At):
     """Asks for 64 GiB of memory at decision N, which is more than it may have,
-    and touches none of it, lest nobody stops it."""
+    and touches none of it, or no process stops it."""
 
     def fault(self, decision):
         self.taken = mmap.mmap(-1, 64 << 30, flags=mmap.MAP_PRIVATE | MAP_NORESERVE)
@@ -185,7 +185,7 @@ class Escape(Children):
 
 
 class Daemon(Good):
-    """Starts a child that is nobody's: forked twice, in a session of its own,
+    """Starts a child without a parent: forked twice, in a session of its own,
     with nothing open, and deaf to SIGTERM."""
 
     def prepare(self):

@@ -306,5 +306,5 @@ fn peak_mib(server: &Server) -> u64 {
     let status = status.unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
-    kib.expect("Linux tells a process's memory") / 1024
+    kib.expect("Linux shows a process's memory") / 1024
 }

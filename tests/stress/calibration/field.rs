@@ -153,15 +153,15 @@ impl World {
     /// Plays a tournament. After each block, `look` receives the tally and the number of played
     /// blocks.
     pub(super) fn play(&self, random: &mut Random, look: impl FnMut(&Tally, u64)) -> Tally {
-        self.play_telling(random, look, |_| {})
+        self.play_reporting(random, look, |_| {})
     }
 
     /// The same; `look` also receives each result before it is added.
-    pub(crate) fn play_telling(
+    pub(crate) fn play_reporting(
         &self,
         random: &mut Random,
         mut look: impl FnMut(&Tally, u64),
-        mut tell: impl FnMut(&GameResult),
+        mut report: impl FnMut(&GameResult),
     ) -> Tally {
         let mut tally = self.empty.clone();
         let mut dice = 0;
@@ -172,7 +172,7 @@ impl World {
             let last = game.rotation + 1 == self.schedule.rotations();
             let block = game.block;
             let result = self.result(game, dice, random);
-            tell(&result);
+            report(&result);
             tally.add(&result);
             if last {
                 look(&tally, block + 1);

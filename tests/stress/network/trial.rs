@@ -118,10 +118,10 @@ impl<'a> Trial<'a> {
             });
         }
         let outcome = Rc::new(RefCell::new(None));
-        let (of, tell, plugs) = (case.clone(), outcome.clone(), sockets[CLIENT].clone());
+        let (of, reported, plugs) = (case.clone(), outcome.clone(), sockets[CLIENT].clone());
         sim.client(CLIENT, async move {
             let left = client::play(&of, &plugs).await;
-            tell.replace(Some(left));
+            reported.replace(Some(left));
             Ok(())
         });
         Self {

@@ -77,7 +77,7 @@ pub(super) const ALL: &[(&str, Mutant)] = {
         ("never charges an agent", Ledger(L::NeverCharges)),
         (
             "charges an agent before its hosts can return",
-            Ledger(L::AwaitsNobody),
+            Ledger(L::AwaitsNoWorker),
         ),
         (
             "charges an agent that ran on lost hosts",

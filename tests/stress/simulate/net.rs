@@ -196,7 +196,7 @@ pub(super) struct Net {
 macro_rules! trace_event {
     ($net:expr, $($what:tt)+) => {
         if $net.trace {
-            $net.tell(&format_args!($($what)+));
+            $net.print(&format_args!($($what)+));
         }
     };
 }
@@ -220,7 +220,7 @@ impl Net {
     }
 
     #[expect(clippy::print_stderr, reason = "asked for")]
-    pub(super) fn tell(&self, what: &fmt::Arguments<'_>) {
+    pub(super) fn print(&self, what: &fmt::Arguments<'_>) {
         eprintln!("{:>13.6} s  {what}", self.now as f64 / 1e6);
     }
 

@@ -5,7 +5,7 @@
 //!
 //! `cargo run --release -p arena-agents --example fit -- [GAMES] [WORD]`, 20,000
 //! games a table unless reported, only the tables whose name contains the word. The
-//! same number of games gives the same tables, whoever runs it.
+//! same number of games gives the same tables on every machine.
 //!
 //! `… -- GAMES gain` prints instead how much of what scores vary by luck explains,
 //! over so many blocks a pair of agents.

@@ -25,7 +25,7 @@ fn stopped<G: Game>(
     (state, legal): &(G::State, Vec<u16>),
 ) -> (Chosen, u32) {
     let Node::Decision(seat) = game.node(state) else {
-        panic!("nobody chooses in {state:?}");
+        panic!("no seat chooses in {state:?}");
     };
     let looks = Cell::new(0);
     let over = || {

@@ -16,7 +16,7 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 
 
 class Choice(NamedTuple):
-    """A move with what the agent wants to tell of its search."""
+    """A move with what the agent reports of its search."""
 
     move: int
     #: From the view of the seat that chooses, in the agent's own unit.
@@ -93,7 +93,7 @@ class Agent:
         return type(self).choose_batch is not Agent.choose_batch
 
     def describe(self) -> pb.Bot:
-        """The bot as `Describe` tells it. Raises `ValueError` for a bad name."""
+        """The bot in the answer of `Describe`. Raises `ValueError` for a bad name."""
         if not _NAME.fullmatch(self.name):
             raise ValueError(
                 f"{type(self).__name__}.name is {self.name!r}: "

@@ -99,7 +99,7 @@ class Option:
         return text
 
     def describe(self) -> pb.BotOption:
-        """The option as `Describe` tells it."""
+        """The option in the answer of `Describe`."""
         return pb.BotOption(
             name=self.name,
             summary=self.summary,

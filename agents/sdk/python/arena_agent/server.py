@@ -75,7 +75,7 @@ class Server(Running):
 
 
 def _bind(server: grpc.Server, listen: str) -> str:
-    """Binds, and tells the address with the port that was given."""
+    """Binds, and returns the address with the port that the system gave."""
     try:
         port = server.add_insecure_port(listen)
     except RuntimeError as error:

@@ -128,7 +128,7 @@ class Service:
             response = pb.ChooseMoveResponse(move_id=move, info=info)
         except Exception as error:  # whatever the agent raises is its own fault
             failures.add(error, decision)
-            failures.tell()
+            failures.report()
             call.abort(grpc.StatusCode.INTERNAL, f"{type(error).__name__}: {error}")
         response.info.thinking_us = elapsed // 1000
         return response
@@ -153,7 +153,7 @@ class Service:
                 else:
                     self._decide_each(agent, asked, choices, failures)
                 elapsed += time.perf_counter_ns() - started
-        failures.tell()
+        failures.report()
         rest = pb.ChooseMovesResponse(
             batch=request.batch, thinking_us=elapsed // 1000, last=True
         )
@@ -292,7 +292,7 @@ class Failures:
         if self._first is None:
             self._first, self._decision = error, decision
 
-    def tell(self) -> None:
+    def report(self) -> None:
         """Writes what was noted to stderr."""
         if self._first is None:
             return

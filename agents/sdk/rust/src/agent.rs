@@ -291,8 +291,8 @@ impl Choice {
         self.move_id
     }
 
-    fn info(mut self, tell: impl FnOnce(&mut SearchInfo)) -> Self {
-        tell(self.info.get_or_insert_default());
+    fn info(mut self, set: impl FnOnce(&mut SearchInfo)) -> Self {
+        set(self.info.get_or_insert_default());
         self
     }
 

@@ -61,7 +61,7 @@ impl Core {
             tracing::warn!(lease, worker, name, "took back a lease without progress");
         }
         self.metrics.leases_expired.inc_by(ended.len() as u64);
-        self.tell_ended(&ended);
+        self.send_ended(&ended);
         self.unpark = true;
     }
 

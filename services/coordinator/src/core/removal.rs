@@ -203,7 +203,7 @@ impl Core {
         if let Some(number) = entry.number {
             self.numbers.remove(&number);
             let ended = self.ledger.remove(number);
-            self.tell_ended(&ended);
+            self.send_ended(&ended);
         }
     }
 }

@@ -138,7 +138,7 @@ impl Core {
         if let Some(old) = old {
             self.numbers.remove(&old);
             let ended = self.ledger.remove(old);
-            self.tell_ended(&ended);
+            self.send_ended(&ended);
         }
         self.account(id, (done, results), false, &claims).await?;
         self.entry(id)?.touch();

@@ -175,7 +175,7 @@ impl Core {
             places::arrange(&mut standings, By::Verdict, Some(&verdict));
         } else if standings.opponents_differ {
             // Ratings decide places; they are computed on request.
-            places::tell_none(&mut standings);
+            places::clear_places(&mut standings);
         }
         season::arrange(&mut standings);
         places::unrank(&mut standings);

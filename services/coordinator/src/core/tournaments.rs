@@ -490,7 +490,7 @@ impl Core {
                 }
                 TournamentState::Finished | TournamentState::Unspecified => Vec::new(),
             };
-            self.tell_ended(&ended);
+            self.send_ended(&ended);
         }
         let entry = self.entry(id)?;
         if state != TournamentState::Running {
@@ -501,7 +501,7 @@ impl Core {
     }
 
     /// Notifies workers of leases that ended.
-    pub(super) fn tell_ended(&self, ended: &[Ended]) {
+    pub(super) fn send_ended(&self, ended: &[Ended]) {
         for Ended { worker, lease } in ended {
             if let Some(worker) = self.workers.get(worker) {
                 worker.notify(v1::join_response::Notice::LeasesEnded(v1::LeasesEnded {

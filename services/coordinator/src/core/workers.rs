@@ -462,7 +462,7 @@ impl Core {
         for worker in of {
             self.replayer_left(worker);
         }
-        self.tell_ended(&ended);
+        self.send_ended(&ended);
         self.unpark = true;
         for entry in self.tournaments.values() {
             entry.touch();

@@ -134,7 +134,7 @@ struct Rate {
 }
 
 impl Rate {
-    /// None for more requests than a clock can tell apart.
+    /// None for more than one request a nanosecond.
     fn new(per_second: u64) -> Option<Self> {
         let each = (SECOND.as_nanos() as u64).checked_div(per_second)?;
         (each > 0).then(|| Self {

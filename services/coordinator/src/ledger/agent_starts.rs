@@ -77,7 +77,7 @@ impl StartHistory {
         let since = |since: Option<Duration>, wait| since.is_some_and(|it| when.now < it + wait);
         let awaited =
             since(self.gone, when.grace_period) || since(when.resumed, when.grace_period / REJOIN);
-        if awaited && !is_injected(Defect::AwaitsNobody) {
+        if awaited && !is_injected(Defect::AwaitsNoWorker) {
             return StartOutcome::Waits;
         }
         let broke = self.fails.values().any(|ran| *ran);

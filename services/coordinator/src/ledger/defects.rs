@@ -38,7 +38,7 @@ pub enum Defect {
     /// An agent is never charged.
     NeverCharges,
     /// An agent is charged before lost workers can return.
-    AwaitsNobody,
+    AwaitsNoWorker,
     /// An agent that ran on other hosts is charged because it does not start on one host.
     ChargesElsewhere,
     /// A worker that leaves in order counts as lost.

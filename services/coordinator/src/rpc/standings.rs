@@ -96,7 +96,7 @@ pub(crate) async fn get(
         }
         // Ratings are of ranks.
         if by_return || !linked {
-            places::tell_none(&mut standings);
+            places::clear_places(&mut standings);
         }
     }
     // After places are decided, which do not depend on the anchor.

@@ -317,7 +317,7 @@ impl WorkerRpc {
                             note_faults(&mut compared, &record, faults);
                             compared.games.push((index, AuditRecord::LacksFault));
                         }
-                        Ok(Held::TellsNothing) => compared.unread.push(index),
+                        Ok(Held::NoEvidence) => compared.unread.push(index),
                         Err(error) => {
                             let game = format_args!("{}/{index}", compared.info.id);
                             tracing::error!(%game, %error, "cannot compare records");
@@ -369,7 +369,7 @@ enum Held {
     /// One of the records has faults that depend on time or on the host, and the other one does not.
     OneSided(HostFaults),
     /// A record is void.
-    TellsNothing,
+    NoEvidence,
 }
 
 fn held_against(
@@ -409,10 +409,10 @@ fn held_against(
         "a replayed game ended differently, for a reason that is not an agent's answer"
     );
     if is_void(record) || is_void(&durable) {
-        return Ok(Held::TellsNothing);
+        return Ok(Held::NoEvidence);
     }
     Ok(match HostFaults::of(&durable, record) {
-        HostFaults::None | HostFaults::Both(_) => Held::TellsNothing,
+        HostFaults::None | HostFaults::Both(_) => Held::NoEvidence,
         faults => Held::OneSided(faults),
     })
 }

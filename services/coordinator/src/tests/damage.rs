@@ -156,7 +156,7 @@ async fn lost_game_is_audited_again() {
         assert_eq!(
             reported(audits),
             (34, 34, 0),
-            "nobody agreed on what is lost"
+            "no worker agreed on what is lost"
         );
         arena.kill().await;
     }

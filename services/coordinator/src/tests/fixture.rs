@@ -363,7 +363,7 @@ impl FakeWorker {
         played
     }
 
-    /// Tells of progress; the leases that have ended.
+    /// Reports progress; the leases that have ended.
     pub(super) async fn beat(&mut self, lease: &v1::Lease, plies: u64) -> Vec<u64> {
         let heartbeat = v1::HeartbeatRequest {
             worker_id: self.id.clone(),

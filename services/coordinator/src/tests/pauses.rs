@@ -122,7 +122,7 @@ async fn unplayed_limit_one_charges_the_agent() {
     lose_all(&mut worker, |_| true).await;
     let standings = arena.standings(&id).await;
     assert_eq!(standings.state(), TournamentState::Finished);
-    // It did not play, so nobody is better than it.
+    // It did not play, so no agent is better than it.
     let last = &standings.agents[1];
     assert_eq!(
         (&*last.agent, last.place, last.rating),

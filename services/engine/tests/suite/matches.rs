@@ -88,7 +88,7 @@ fn questions_number_every_decision() {
     }
     assert!(
         seen_gap,
-        "nodes with one action count though nobody is asked"
+        "nodes with one action count although no agent is asked"
     );
 }
 

@@ -35,7 +35,7 @@ fn cowry(game: &Cowry, seed: u64, twice_inner: bool) -> Tally {
         rng.pick(&bag)
     });
     let winner = finished.placement.iter().position(|&rank| rank == 1);
-    let winner = winner.expect("somebody is first") as u8;
+    let winner = winner.expect("one seat is first") as u8;
     let mut tally = Tally::default();
     tally.wins[usize::from(winner)] = 1.0;
     let mut last_mover = None;

@@ -320,7 +320,7 @@ fn anan_anan(
     }
 }
 
-/// The number of a ring square, 1 to 52, whoever stands on it.
+/// The number of a ring square, 1 to 52, for a piece of any seat.
 fn ring_square(seat: usize, progress: i32) -> Option<i32> {
     let clockwise = |shift| (progress - 1 + shift) % 52 + 1;
     (1..=50)

@@ -408,7 +408,7 @@ impl ParsedRecord {
     /// Checks seats and notations of the events against the rules, and that the opening consists of
     /// the first actions.
     fn check_events(&self, record: &GameRecord, game: &dyn AnyGame) -> Result<(), VerifyError> {
-        let tell = |name: &str, seat: Option<u8>, opening| {
+        let describe = |name: &str, seat: Option<u8>, opening| {
             let opening = if opening { " in the opening" } else { "" };
             let by = seat.map_or_else(String::new, |seat| format!(" by seat {seat}"));
             format!("{name}{by}{opening}")
@@ -426,8 +426,8 @@ impl ParsedRecord {
             {
                 differs = Some(VerifyError::differs(
                     "events",
-                    tell(name, seat, opening),
-                    tell(described.name, described.seat, opens),
+                    describe(name, seat, opening),
+                    describe(described.name, described.seat, opens),
                 ));
             }
         })?;

@@ -75,7 +75,7 @@ fn run(tournament: &Tournament, order: Order, voids: bool) -> (Vec<(u64, Vec<u16
     let mut rounds = 0;
     while stages.verdict().is_none() {
         rounds += 1;
-        assert!(rounds < 10_000, "it comes to no end");
+        assert!(rounds < 10_000, "it does not end");
         let games = stages.schedule().games();
         assert!(games > known, "a stage has games");
         let mut indices: Vec<u64> = (known..games).collect();

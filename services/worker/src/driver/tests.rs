@@ -163,7 +163,7 @@ fn check_thought(seats: [u32; 2]) {
     worker.think(1, hangs);
     assert!(worker.waits(2), "no thread is at it");
     assert_eq!(worker.alive(LIMIT - SECOND), [1, 2], "a long decision");
-    assert_eq!(worker.alive(LIMIT + SECOND), [0; 0], "nobody moves");
+    assert_eq!(worker.alive(LIMIT + SECOND), [0; 0], "no agent moves");
     let plays = worker.assign(3, seats).expect("a job");
     worker.think(3, plays);
     worker.play(3);

@@ -340,7 +340,7 @@ fn unknown_worker_rejoins_and_continues() {
         Action::Beat { stay, leases, .. } => Some((stay, leases)),
         _ => None,
     });
-    let (stay, leases) = beat.expect("it tells of progress");
+    let (stay, leases) = beat.expect("it reports progress");
     assert_eq!(leases, [(5, 1)]);
     worker
         .protocol

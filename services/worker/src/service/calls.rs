@@ -118,13 +118,13 @@ impl Calls {
         &self,
         timeout: Duration,
         call: impl Future<Output = Result<Response<T>, Status>> + 'static,
-        tell: impl FnOnce(Result<T, Status>) -> Heard + 'static,
+        message: impl FnOnce(Result<T, Status>) -> Heard + 'static,
     ) -> AbortHandle {
         let heard = self.heard.clone();
         let call = async move {
             let answer = in_time(timeout, call).await.map(Response::into_inner);
             // Without a loop, no one needs to know.
-            let _ = heard.send(tell(answer)).await;
+            let _ = heard.send(message(answer)).await;
         };
         task::spawn_local(call).abort_handle()
     }

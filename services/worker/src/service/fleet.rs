@@ -82,7 +82,7 @@ pub(super) struct Fleet {
 }
 
 impl Fleet {
-    /// `joined` tells others whether the worker is joined.
+    /// `joined` shows others whether the worker is joined.
     pub(super) fn new(
         options: Options,
         channel: Connection,

@@ -273,7 +273,11 @@ async fn unreachable_coordinator_ends_worker() {
     let mut options = options("http://127.0.0.1:9", Builtin::InProcess);
     options.connect_timeout = Duration::from_millis(200);
     let worker = work(options).await;
-    let error = worker.run.await.expect("no panic").expect_err("nobody");
+    let error = worker
+        .run
+        .await
+        .expect("no panic")
+        .expect_err("no coordinator");
     assert!(matches!(error, WorkerError::Unreachable { .. }), "{error}");
     assert!(error.to_string().contains("http://127.0.0.1:9"), "{error}");
 }

@@ -80,7 +80,7 @@ async fn every_fault_kind_is_named() {
             "output limit of 16777216 bytes",
         ),
         (
-            "flood-and-tell",
+            "flood-and-report",
             FaultKind::OutputLimit,
             "output limit of 16777216 bytes",
         ),
@@ -332,7 +332,7 @@ async fn description_or_error_is_returned() {
     let error = ask(process("none", &["--mode", "dies-at-start"])).await;
     assert_eq!(error.expect_err("3").kind, Some(FaultKind::NotReady));
     let far = endpoint("far", "http://127.0.0.1:9");
-    let error = ask(far).await.expect_err("nobody");
+    let error = ask(far).await.expect_err("no agent");
     assert_eq!(error.kind, Some(FaultKind::Disconnected));
     assert!(error.message.contains("http://127.0.0.1:9"), "{error}");
 }

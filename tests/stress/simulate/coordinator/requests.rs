@@ -102,7 +102,7 @@ impl Coordinator {
             }
             State::Finished | State::Held => Vec::new(),
         };
-        self.tell_ended(net, &ended);
+        self.send_ended(net, &ended);
     }
 
     /// Answers a user. A cancellation is answered when all pending results are durable.

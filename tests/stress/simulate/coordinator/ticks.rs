@@ -26,7 +26,7 @@ impl Coordinator {
                 net.counts.add(Happening::Expired);
                 self.fault_attribution.expired(&self.present, *ended, now);
             }
-            self.tell_ended(net, &ended);
+            self.send_ended(net, &ended);
         }
         let unpark = std::mem::take(&mut self.unpark);
         if due || unpark {
@@ -58,7 +58,7 @@ impl Coordinator {
         due
     }
 
-    pub(super) fn tell_ended(&self, net: &mut Net, ended: &[Ended]) {
+    pub(super) fn send_ended(&self, net: &mut Net, ended: &[Ended]) {
         for Ended { worker, lease } in ended {
             trace_event!(net, "the coordinator takes lease {lease} back");
             let to = self.present.iter().find(|to| to.number == *worker);

@@ -58,7 +58,7 @@ fn reference<G: Game>(game: &G, state: &G::State, depth: u32, chances: u32) -> P
 /// Compares choice and score with the reference.
 fn check<G: Game>(game: &G, state: &G::State, depth: u32) {
     let Node::Decision(seat) = game.node(state) else {
-        panic!("nobody chooses in {state:?}");
+        panic!("no seat chooses in {state:?}");
     };
     let given = format!("depth={depth};nodes=1000000000");
     let mut expectimax = make::<Expectimax, _>("expectimax", &given, game);

@@ -30,7 +30,7 @@ pub(in crate::baseline) fn ask<G: Game>(
     seed: u64,
 ) -> Chosen {
     let Node::Decision(seat) = game.node(state) else {
-        panic!("nobody chooses in {state:?}");
+        panic!("no seat chooses in {state:?}");
     };
     let mut legal = Vec::new();
     game.legal(state, &mut legal);

@@ -91,7 +91,7 @@ impl Gate {
 
     fn pass(&self) {
         self.entered.send(()).expect("the test listens");
-        let open = self.open.lock().expect("nobody panicked");
+        let open = self.open.lock().expect("no thread panicked");
         open.recv().expect("the test opens the gate");
     }
 }

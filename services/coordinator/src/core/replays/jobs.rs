@@ -170,7 +170,7 @@ impl Replays {
         self.jobs.values().any(|job| job.reply.is_some())
     }
 
-    /// True if nothing has to be looked after.
+    /// True if there is nothing to wait for.
     pub(crate) fn is_empty(&self) -> bool {
         self.jobs.is_empty() && self.replayers.values().all(|it| it.waiting.is_none())
     }

@@ -279,7 +279,7 @@ fn drawn_starter_belongs_to_no_seat() {
         let play = Match::new(game.clone(), setup(seed));
         assert!(!play.events()[0].is_action());
         let Status::Asks(question) = play.status() else {
-            panic!("somebody begins");
+            panic!("one seat begins");
         };
         starts[usize::from(question.seat)] += 1;
         assert_eq!(play.state().core.to_move, question.seat);
