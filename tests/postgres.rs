@@ -11,7 +11,7 @@ use std::{
 
 use arena_store::server::PostgresServer;
 use arena_tests::{
-    DEADLINE, Games, PAPER_000, Server, World, get, repository, sha256, spec, until, within,
+    DEADLINE, Games, PAPER_000, Server, World, get, sha256, spec, until, within,
 };
 
 /// Runs a test with a server and a database, or reports it as skipped.

@@ -37,7 +37,6 @@ use std::{
     time::Duration,
 };
 
-use agent_starts::AgentStarts;
 pub use audit_sample::{AuditSample, ppm};
 pub use audits::Audited;
 use audits::Audits;

@@ -10,14 +10,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-use arena_engine::{AnyMatch, FaultKind, Question};
+use arena_engine::{AnyMatch, Question};
 use tokio::{sync::mpsc::UnboundedSender, time};
 
 use super::{
     DecisionResult, Event, FaultReport, Token,
-    connection::{self, AgentConnection, Down, Source, Start},
+    connection::{AgentConnection, Down, Source},
     load::CpuLoad,
-    question::BatchFailure,
     question::{Asking, Inbox, Writer},
     replicas::Replicas,
     window::Window,
@@ -33,7 +32,7 @@ use crate::{
 const BATCH: usize = 256;
 /// Maximum number of decisions of a batch, even if the agent asks for more.
 const BATCH_MAX: usize = 4096;
-/// Pause before an agent is started again after [`STARTS`] failed starts.
+/// Pause before an agent that counts as not started is started again.
 const UNREADY_REST: Duration = Duration::from_secs(5);
 /// Pause after this worker could not start a process.
 const REST: Duration = Duration::from_millis(500);
@@ -213,7 +212,7 @@ pub(super) struct AgentTask {
     pub(super) up_since: Instant,
     /// True once the agent was connected.
     pub(super) has_run: bool,
-    /// Floods in a row, see [`FLOODS`].
+    /// Floods in a row: processes that exceeded the output limit.
     pub(super) floods: u32,
     /// Errors that the agent answered with since its last move.
     pub(super) errors: u32,

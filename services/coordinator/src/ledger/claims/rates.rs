@@ -17,9 +17,9 @@ const OWNERS_MAX: usize = 64;
 pub(super) struct Rates {
     pub(super) games: Rate,
     /// In audits of games without them.
-    again: Rate,
+    pub(super) again: Rate,
     /// In audits of games with them.
-    of_claims: Rate,
+    pub(super) of_claims: Rate,
 }
 
 /// What is counted.
