@@ -39,7 +39,6 @@ use std::{
 
 pub use audit_sample::{AuditSample, ppm};
 pub use audits::Audited;
-use audits::Audits;
 pub use bitmap::Bitmap;
 pub use claims::Contradicted;
 pub use defects::Defect;

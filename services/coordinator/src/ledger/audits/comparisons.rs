@@ -31,7 +31,7 @@ impl Audits {
 
     /// Removes a game from the comparisons. Returns the processes that played it before; none if
     /// the game was not an audit of this worker.
-    fn take_compared(&mut self, index: u64, worker: WorkerId) -> Option<Players> {
+    pub(super) fn take_compared(&mut self, index: u64, worker: WorkerId) -> Option<Players> {
         let compared = self.compared.get(&index);
         compared.filter(|(sender, _)| *sender == worker)?;
         self.compared.remove(&index).map(|(_, by)| by)

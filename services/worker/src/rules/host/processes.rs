@@ -28,7 +28,7 @@ const START_SLACK: Duration = Duration::from_secs(5);
 
 /// The processes of a host that run.
 pub(super) struct Processes {
-    idle: Vec<RulesProcess>,
+    pub(super) idle: Vec<RulesProcess>,
     count: usize,
     most: usize,
 }
