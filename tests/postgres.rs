@@ -10,9 +10,7 @@ use std::{
 };
 
 use arena_store::server::PostgresServer;
-use arena_tests::{
-    DEADLINE, Games, PAPER_000, Server, World, get, sha256, spec, until, within,
-};
+use arena_tests::{DEADLINE, Games, PAPER_000, Server, World, get, sha256, spec, until, within};
 
 /// Runs a test with a server and a database, or reports it as skipped.
 #[expect(clippy::print_stdout, reason = "tests are reported there")]
