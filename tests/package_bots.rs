@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use arena_tests::{Output, World, sha256, spec};
 use serde_json::Value;
 
-use crate::package_rules::{hostile, register};
+use crate::{package_promises::hostile, package_rules::register};
 
 const SEARCH: &str = "[[agent]]\nname = \"search\"\nbot = \"mcts\"\n\
                       options = { rollout = \"random\", iterations = 60, exploration = 0.5 }\n";

@@ -9,7 +9,8 @@ use arena_tests::{Games, World, repository, sha256, spec};
 
 use crate::{
     hidden_information::write_rules,
-    package_rules::{hostile, package_fails, skipped},
+    package_promises::{hostile, package_fails},
+    package_rules::skipped,
 };
 
 /// Makes the package in a folder serve gRPC, by a program of this text.

@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use arena_tests::{Server, World, spec};
 
-use super::package_rules::hostile;
+use super::package_promises::hostile;
 
 /// A coordinator with rules that need a file, which they find on a worker that may read its folder.
 struct Fleet {

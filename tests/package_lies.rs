@@ -5,7 +5,7 @@ use arena_wire::v1::{self, coordinator_service_client::CoordinatorServiceClient}
 use tokio::runtime::{Builder, Runtime};
 use tonic::Status;
 
-use crate::package_rules::{hostile, register};
+use crate::{package_promises::hostile, package_rules::register};
 
 type Lie = fn(&mut GameRecord);
 

@@ -1,3 +1,5 @@
+//! Links the library as a module of Node.
+
 fn main() {
     napi_build::setup();
 }

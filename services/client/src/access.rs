@@ -157,6 +157,7 @@ impl Args for AccessArgs {
 
 /// A connection to a coordinator.
 pub struct Access {
+    /// The client of its service for users.
     pub client: Client,
     /// Address on which the coordinator listens.
     pub url: String,

@@ -10,7 +10,9 @@ use serde::Serialize;
 /// One measured line.
 #[derive(Debug, Default, Serialize)]
 pub struct Measured {
+    /// What was measured, such as `rules alone`.
     pub what: String,
+    /// Name of the ruleset.
     pub ruleset: &'static str,
     /// Number of seats, for lines of the rules.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -18,16 +20,23 @@ pub struct Measured {
     /// True if no record is kept, for lines of the rules.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bare: Option<bool>,
+    /// Wall-clock time of the measurement, in seconds.
     pub seconds: f64,
+    /// Number of finished games.
     pub games: u64,
     /// Decisions that a bot was asked for.
     pub decisions: u64,
+    /// [`Self::decisions`] per second of wall-clock time.
     pub decisions_per_second: f64,
+    /// [`Self::games`] per second of wall-clock time.
     pub games_per_second: f64,
     /// CPU time of all processes together.
     pub cpu_us_per_decision: f64,
+    /// Peak resident memory of the coordinator, in MiB; none for lines of the rules.
     pub coordinator_mb: Option<f64>,
+    /// Peak resident memory of the largest worker, in MiB; none for lines of the rules.
     pub worker_mb: Option<f64>,
+    /// Peak resident memory of the largest agent process, in MiB; none without agent processes.
     pub agent_mb: Option<f64>,
 }
 

@@ -23,6 +23,7 @@ pub const DEFAULT_DATA: &str = "arena-data";
 
 /// A coordinator in this process.
 pub struct Embedded {
+    /// The address on which it listens.
     pub listen: SocketAddr,
     drain: oneshot::Sender<()>,
     /// `None` once it has ended.
@@ -30,6 +31,7 @@ pub struct Embedded {
 }
 
 impl Embedded {
+    /// Its address as a URL, such as `http://127.0.0.1:7700`.
     pub fn url(&self) -> String {
         format!("http://{}", self.listen)
     }
@@ -69,6 +71,7 @@ async fn outcome(task: &mut JoinHandle<Outcome>) -> Outcome {
     task.await.unwrap_or_else(crashed)
 }
 
+/// The options of a coordinator with this store and address, and with the built-in agents.
 pub fn options(store: Arc<dyn Store>, listen: SocketAddr) -> Options {
     Options {
         check_native: CHECK_NATIVE,
@@ -88,7 +91,10 @@ pub enum Held {
     /// A coordinator in this process.
     Ours(Embedded),
     /// A coordinator in another process.
-    Other { url: String },
+    Other {
+        /// Its address, such as `http://127.0.0.1:7700`.
+        url: String,
+    },
 }
 
 /// True if a coordinator uses a data folder, or was killed there.

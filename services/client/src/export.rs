@@ -31,6 +31,7 @@ const PAGE: u32 = 1024;
 
 /// The table to export.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[expect(missing_docs, reason = "docs of variants would be part of --help")]
 pub enum ExportTable {
     #[default]
     Games,
@@ -40,6 +41,7 @@ pub enum ExportTable {
 
 /// The format of an export.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[expect(missing_docs, reason = "docs of variants would be part of --help")]
 pub enum ExportFormat {
     #[default]
     Jsonl,
@@ -50,6 +52,7 @@ pub enum ExportFormat {
 
 /// The parts of records to export.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[expect(missing_docs, reason = "docs of variants would be part of --help")]
 pub enum ExportRecords {
     #[default]
     Full,

@@ -31,6 +31,7 @@ pub enum Kind {
 }
 
 impl Failure {
+    /// A failure with this exit code and message.
     pub fn new(kind: Kind, message: impl fmt::Display) -> Self {
         Self {
             kind,
@@ -38,22 +39,27 @@ impl Failure {
         }
     }
 
+    /// As [`Self::new`], for [`Kind::Failed`].
     pub fn failed(message: impl fmt::Display) -> Self {
         Self::new(Kind::Failed, message)
     }
 
+    /// As [`Self::new`], for [`Kind::Usage`].
     pub fn usage(message: impl fmt::Display) -> Self {
         Self::new(Kind::Usage, message)
     }
 
+    /// As [`Self::new`], for [`Kind::Differs`].
     pub fn differs(message: impl fmt::Display) -> Self {
         Self::new(Kind::Differs, message)
     }
 
+    /// As [`Self::new`], for [`Kind::Unreachable`].
     pub fn unreachable(message: impl fmt::Display) -> Self {
         Self::new(Kind::Unreachable, message)
     }
 
+    /// Its exit code.
     pub fn kind(&self) -> Kind {
         self.kind
     }
@@ -128,6 +134,7 @@ impl From<std::io::Error> for Failure {
     }
 }
 
+/// The result of a command or of a part of it.
 pub type Outcome<T = ()> = Result<T, Failure>;
 
 /// The innermost cause, which is the most specific one.

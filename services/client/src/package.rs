@@ -24,6 +24,7 @@ const IGNORE: &str = ".arenaignore";
 
 /// The content of an agent, as uploaded.
 pub struct Content {
+    /// The bytes of the file, or of the tar file of a package.
     pub bytes: Vec<u8>,
     /// The name of the file, or of the package.
     pub file_name: String,

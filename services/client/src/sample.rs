@@ -33,7 +33,9 @@ const OVERTIME: u32 = 10;
 /// The results of the sampled games.
 #[derive(Default)]
 pub struct Sample {
+    /// Number of sampled games.
     pub games: u64,
+    /// Number of complete blocks.
     pub blocks: u64,
     seconds: f64,
     /// Scores over blocks, by group and agent.

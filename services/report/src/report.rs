@@ -15,8 +15,10 @@ use crate::{
 /// The data of a report of a tournament. Agents are numbered as in the standings, best
 /// first.
 pub struct Report {
+    /// Id of the tournament.
     pub id: String,
     pub(crate) name: String,
+    /// State of the tournament when the report was made.
     pub state: v1::TournamentState,
     /// Why the tournament paused itself.
     pub(crate) pause: Option<v1::Pause>,

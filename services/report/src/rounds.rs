@@ -18,19 +18,24 @@ pub use rows::{RoundRow, rows};
 /// All rounds of a tournament and its format.
 #[derive(Debug, Deserialize)]
 pub struct Rounds {
+    /// The format of the tournament.
     #[serde(rename = "format")]
     pub kind: RoundFormat,
     /// Seeds of a knockout, best first; verdicts of older builds have none.
     #[serde(default)]
     pub seeds: Vec<String>,
+    /// The rounds, the first one first.
     #[serde(rename = "rounds")]
     pub all: Vec<Round>,
 }
 
+/// A format with rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RoundFormat {
+    /// Agents with equal points meet.
     Swiss,
+    /// Agents that lose leave, after one loss or two.
     Knockout,
 }
 
@@ -39,6 +44,7 @@ pub enum RoundFormat {
 pub struct Round {
     /// From 1.
     pub round: u64,
+    /// The groups of agents that met.
     pub tables: Vec<RoundMatch>,
     /// Agents in the round that did not play.
     pub byes: Vec<String>,
@@ -69,9 +75,13 @@ pub struct RoundMatch {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BracketPart {
+    /// Tables of agents without a loss.
     Winners,
+    /// Tables of agents with one loss.
     Losers,
+    /// The table of the last agent of each side.
     Final,
+    /// The second final, if the agent without a loss lost the first one.
     Decider,
 }
 
@@ -80,11 +90,14 @@ pub enum BracketPart {
 pub struct RoundPart<'a> {
     /// `None` if there is only one side.
     pub side: Option<BracketPart>,
+    /// The tables of this side.
     pub tables: Vec<&'a RoundMatch>,
+    /// Agents of this side that did not play.
     pub byes: Vec<&'a str>,
 }
 
 impl BracketPart {
+    /// Its heading in a report.
     pub fn title(self) -> &'static str {
         match self {
             Self::Winners => "no loss yet",

@@ -19,8 +19,11 @@ const PADDING: usize = 3;
 /// A column: its head, its cells, and its priority for hiding if the table is too wide; 0
 /// is never hidden.
 pub struct Column {
+    /// Its heading.
     pub head: String,
+    /// Its cells, one for each row.
     pub cells: Vec<String>,
+    /// Its priority for hiding: the greatest number is hidden first; 0 is never hidden.
     pub spare: usize,
 }
 

@@ -19,11 +19,15 @@ pub struct Verdict {
     pub name: String,
     /// The sentence.
     pub expect: String,
+    /// True if the results fulfil the expectation.
     pub holds: bool,
     /// The measured quantity: `elo`, `score`, `place`, `verdict`, `faults` or `voids`.
     pub measure: &'static str,
+    /// The measured value; none without games.
     pub value: Option<f64>,
+    /// Lower end of its interval; none if it has no interval.
     pub low: Option<f64>,
+    /// Upper end of its interval; none if it has no interval.
     pub high: Option<f64>,
     /// Confidence level of the interval, from 0 to 1; adjusted by Holm's method if there
     /// are several expectations.

@@ -104,10 +104,20 @@ const fn histogram(
     metric(MetricKind::Histogram(buckets), name, labels, help)
 }
 
-/// Makes the constants and the list of them at once, so that none is left out.
+/// The help of a metric: the last argument.
+macro_rules! help {
+    ($help:literal) => { $help };
+    ($first:tt $($others:tt)+) => { help!($($others)+) };
+}
+
+/// Makes the constants and the list of them at once, so that none is left out. The help of a metric also documents
+/// its constant.
 macro_rules! metrics {
-    ($(#[$doc:meta])* $list:ident: $($name:ident = $metric:expr;)*) => {
-        $(pub const $name: Metric = $metric;)*
+    ($(#[$doc:meta])* $list:ident: $($name:ident = $kind:ident($($argument:tt)+);)*) => {
+        $(
+            #[doc = help!($($argument)+)]
+            pub const $name: Metric = $kind($($argument)+);
+        )*
         $(#[$doc])*
         pub const $list: &[Metric] = &[$($name,)*];
     };

@@ -22,6 +22,7 @@ pub use arena_model::engine::AgentRng;
 
 /// Package `arena.v1`: agents, workers, coordinator, records.
 #[expect(clippy::all, reason = "generated")]
+#[expect(missing_docs, reason = "`proto/arena/v1` documents the messages")]
 #[cfg_attr(
     feature = "grpc",
     expect(clippy::allow_attributes, reason = "generated")
@@ -31,11 +32,13 @@ pub mod v1 {
 }
 
 /// Package `arena.games.v1`: one position and one move for each ruleset.
+#[expect(missing_docs, reason = "`proto/arena/games/v1` documents the messages")]
 pub mod games {
     include!(concat!(env!("OUT_DIR"), "/arena.games.v1.rs"));
 }
 
 /// Package `externalscaler`: the interface by which KEDA asks how many workers to run.
+#[expect(missing_docs, reason = "`proto/externalscaler` documents the messages")]
 #[cfg_attr(
     feature = "grpc",
     expect(clippy::allow_attributes, reason = "generated")

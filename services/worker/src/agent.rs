@@ -16,6 +16,7 @@ mod measure;
 pub(crate) mod question;
 mod replicas;
 mod single;
+mod starts;
 pub(crate) mod window;
 
 pub(crate) use codec::unreadable as is_garbled;

@@ -1,5 +1,7 @@
 //! The rules of Arena as a Node module. `index.d.ts` documents it, `index.js` wraps it.
 
+#![expect(missing_docs, reason = "`index.d.ts` documents it")]
+
 use std::collections::HashMap;
 
 use arena_rules::{Game, Options, RulesError, State, Value};

@@ -27,6 +27,7 @@ pub enum Way {
 }
 
 impl Way {
+    /// Both ways, in the order in which they are shown.
     pub const ALL: [Self; 2] = [Self::Bare, Self::AsPlayed];
 
     fn name(self) -> &'static str {

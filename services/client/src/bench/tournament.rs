@@ -28,11 +28,15 @@ use crate::{
 
 /// A tournament to measure.
 pub struct SetUp {
+    /// What is measured, for the line of the result.
     pub what: String,
+    /// Further flags of `arena worker`.
     pub worker_flags: &'static [&'static str],
     /// An executable that plays instead of the native bot.
     pub agent: Option<PathBuf>,
+    /// Number of agents, at least 2.
     pub agents: usize,
+    /// Number of worker processes.
     pub workers: usize,
     /// Games that a worker plays at once.
     pub capacity: u32,
@@ -77,6 +81,11 @@ struct Addresses {
     metrics: Option<SocketAddr>,
 }
 
+/// Measures a tournament for this many seconds, after each agent has played some games. Starts a coordinator and
+/// workers of its own, and stops them.
+///
+/// # Errors
+/// If a process does not start, or ends during the measurement.
 pub async fn measure(set_up: &SetUp, seconds: f64) -> Outcome<Measured> {
     let data = tempfile::tempdir()?;
     let folder = data.path().to_str().unwrap_or("arena-bench");

@@ -31,9 +31,13 @@ const LINES_SHOWN: usize = 20;
 
 /// An agent under check.
 pub struct Checked<'a> {
+    /// The agent.
     pub found: &'a Found,
+    /// Its answer to `Describe`.
     pub description: &'a v1::DescribeResponse,
+    /// The bot that is checked, one of the description.
     pub bot: &'a v1::Bot,
+    /// True if the output of its processes is printed after a fault.
     pub show_output: bool,
     /// Positions that it may search for each move; 0: no limit.
     pub nodes: u64,

@@ -10,18 +10,31 @@ use strum::VariantArray;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, strum::IntoStaticStr, VariantArray)]
 #[strum(serialize_all = "kebab-case")]
 pub enum Step {
+    /// It starts, and is ready within the start timeout.
     Start,
+    /// It describes itself.
     Hello,
+    /// It plays each ruleset, preset and number of seats that it claims.
     Games,
+    /// Two processes play the same games, if it claims to be deterministic.
     Determinism,
+    /// It uses seeds of 64 bits as it claims.
     Seeds,
+    /// A batch gets the same moves as single questions.
     Batches,
+    /// Its options work at their bounds.
     Options,
+    /// It ignores unknown fields and messages.
     UnknownFields,
+    /// It answers each question within the default time for a move.
     Time,
+    /// It prints little.
     Output,
+    /// Its memory does not grow with the number of decisions.
     Memory,
+    /// It ends on SIGTERM, and at the end of standard input.
     End,
+    /// It plays at each level of the sandbox that this machine has.
     Sandbox,
 }
 
@@ -131,8 +144,11 @@ impl CheckStep for Step {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
+    /// What the step expects holds.
     Passed,
+    /// It does not hold.
     Failed,
+    /// The step was not done, or does not apply.
     Skipped,
 }
 
@@ -179,12 +195,14 @@ impl From<String> for Problem {
 /// Results so far.
 #[derive(Debug, Default)]
 pub struct Report {
+    /// The results, in the order of the steps.
     pub steps: Vec<StepResult>,
     /// True if the agent is an engine that speaks UCI.
     pub speaks_uci: bool,
 }
 
 impl Report {
+    /// Adds the result of a step; a failed one gets its remedy.
     pub fn add(&mut self, step: impl CheckStep, result: Verdict, detail: impl Into<String>) {
         let remedy = || match self.speaks_uci {
             true => step.uci_remedy(),

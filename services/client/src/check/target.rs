@@ -85,17 +85,20 @@ pub struct Target {
 
 /// A target that exists.
 pub struct Found {
+    /// How the worker reaches it.
     pub source: Source,
     /// What the manifest of its package declares.
     pub resources: Resources,
     /// True for a chess engine that speaks UCI.
     pub speaks_uci: bool,
+    /// The bytes of its program or package; none for an endpoint.
     pub file: Option<FileCopy>,
 }
 
 /// A private copy of a binary's or package's bytes. So the command registers exactly what
 /// it checked, even if the user's file changes meanwhile or needs files next to it.
 pub struct FileCopy {
+    /// The bytes of the file, or of the tar file of a package.
     pub bytes: Vec<u8>,
     folder: tempfile::TempDir,
     name: String,
@@ -113,6 +116,7 @@ impl FileCopy {
         Ok(copy)
     }
 
+    /// Path of the copy.
     pub fn path(&self) -> PathBuf {
         self.folder.path().join(&self.name)
     }

@@ -58,6 +58,7 @@ pub struct FoundGames {
 
 /// What came of a game for an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[expect(missing_docs, reason = "docs of variants would be part of --help")]
 pub enum GameResult {
     Win,
     Draw,
@@ -68,12 +69,15 @@ pub enum GameResult {
 /// The selected faults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FaultFilter {
+    /// Faults of any kind.
     Any,
+    /// Faults of one kind.
     Kind(FaultKind),
 }
 
 /// The order of games.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[expect(missing_docs, reason = "docs of variants would be part of --help")]
 pub enum Order {
     #[default]
     Index,

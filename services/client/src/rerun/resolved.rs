@@ -17,7 +17,9 @@ pub use arena_worker::Played;
 
 /// A resolved tournament, and a provider of its agents' binaries.
 pub struct Resolved {
+    /// Its setup, as workers get it.
     pub setup: v1::TournamentSetup,
+    /// The programs of its registered agents.
     pub binaries: Arc<Programs>,
     access: Option<Access>,
 }
@@ -48,6 +50,7 @@ impl Resolved {
         })
     }
 
+    /// Closes the connection to the coordinator, or stops the coordinator of this process.
     pub async fn close(self) -> Outcome {
         access::close(self.access).await
     }

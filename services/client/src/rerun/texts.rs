@@ -10,6 +10,7 @@ use crate::failure::{Failure, Outcome};
 pub struct Text {
     /// File name and line.
     pub place: String,
+    /// The record, as JSON.
     pub text: String,
 }
 

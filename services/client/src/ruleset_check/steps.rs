@@ -11,19 +11,33 @@ use crate::check::CheckStep;
 )]
 #[strum(serialize_all = "kebab-case")]
 pub enum RulesetStep {
+    /// It has a summary, 2 to 10 seats, and options with a summary.
     Description,
+    /// Each option works at its bounds.
     Options,
+    /// No method panics.
     Panics,
+    /// Legal actions are ascending, with different names.
     Decisions,
+    /// Outcomes have whole weights and different names.
     Chance,
+    /// Values are within their bounds and have the right sum.
     Values,
+    /// An encoded position is decoded to the same one.
     Positions,
+    /// The same calls give the same results.
     Purity,
+    /// The board is drawn as ASCII text.
     Board,
+    /// Every game ends.
     End,
+    /// Ranks start at 1, and ties share a rank.
     Ranks,
+    /// Golden playthroughs are played as they were written.
     Golden,
+    /// Random games are played, and their speed is measured.
     Speed,
+    /// A process uses at most 80 % of its memory limit.
     Memory,
 }
 

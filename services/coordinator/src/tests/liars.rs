@@ -4,7 +4,7 @@ use arena_model::engine::{FaultKind, SeatFault};
 use arena_wire::v1;
 
 use super::{
-    claims::{Contest, seat},
+    contest::{Contest, seat},
     fixture::{FakeWorker, SPEC, memory, options, unplayed, won},
 };
 use crate::Options;

@@ -5,7 +5,7 @@ use std::time::Duration;
 use arena_wire::v1::TournamentState;
 
 use super::{
-    claims::Contest,
+    contest::Contest,
     fixture::{memory, options},
 };
 use crate::Options;

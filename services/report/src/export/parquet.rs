@@ -46,6 +46,10 @@ pub struct Parquet {
 }
 
 impl Parquet {
+    /// A file with these columns and no rows.
+    ///
+    /// # Errors
+    /// If the columns are no schema of Parquet, or the system refuses a thread.
     pub fn new(out: Out, columns: &[ExportColumn]) -> Result<Self> {
         let fields = columns.iter().map(|column| field(column).map(Arc::new));
         let schema = Type::group_type_builder("arena")

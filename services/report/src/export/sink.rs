@@ -17,7 +17,9 @@ use crate::{
 
 /// The bytes of an export.
 pub enum Out {
+    /// Standard output.
     Stdout(BufWriter<io::Stdout>),
+    /// A file that appears once it is complete.
     File(WholeFile),
 }
 
@@ -141,6 +143,7 @@ pub struct Jsonl {
 }
 
 impl Jsonl {
+    /// Lines with these columns.
     pub fn new(out: Out, columns: &[ExportColumn]) -> Self {
         let names = columns.iter();
         let names = names.map(|column| Value::from(column.name.as_str()).to_string());

@@ -19,20 +19,28 @@ pub use crate::standings::datum::ColumnType;
 /// A column of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExportColumn {
+    /// Its name: the key in JSON, and the head in CSV.
     pub name: String,
+    /// The type of its cells.
     pub kind: ColumnType,
 }
 
 /// A cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
+    /// No value.
     Null,
+    /// A whole number.
     Int(i64),
+    /// A number with a fraction.
     Real(f64),
+    /// `true` or `false`.
     Bool(bool),
+    /// Text of one row.
     Text(String),
     /// Text of many rows.
     Shared(Arc<str>),
+    /// Text of a fixed list, such as the name of a fault.
     Name(&'static str),
 }
 

@@ -5,6 +5,7 @@ use super::{RoundMatch, Rounds};
 /// A position in a round of the drawn bracket.
 #[derive(Clone, Copy, Debug)]
 pub enum Tie<'a> {
+    /// A table that was played.
     Match(&'a RoundMatch),
     /// The agent advances without playing.
     Bye(&'a str),

@@ -25,11 +25,15 @@ pub(crate) enum Datum<'a> {
 /// The type of a column's non-null cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnType {
+    /// Whole numbers.
     Int,
+    /// Numbers with a fraction.
     Real,
+    /// Text that repeats, such as names of agents.
     Text,
     /// Text that differs in each row.
     Key,
+    /// `true` or `false`.
     Bool,
 }
 

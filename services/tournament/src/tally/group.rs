@@ -5,13 +5,18 @@
 //! any block value that is a sum over the block's games, and the covariances for any rating model.
 //! No block has to be stored, unless a game has so many seats that rankings hardly ever occur twice.
 
-use std::{collections::BTreeMap, ops::Range};
+mod more;
+mod two;
+
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 use smallvec::{SmallVec, smallvec};
 
 use super::{Few, ranking::Ranking};
 use crate::interval::Moments;
+use more::{MoreSums, Rankings};
+use two::TwoSums;
 
 /// Number of clusters in which blocks of more than two members are summed.
 pub(super) const CLUSTERS: u64 = 32;
@@ -313,233 +318,12 @@ impl Cluster {
     }
 }
 
-/// Two members: a block is described by the first member's units in both seats.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct TwoSums {
-    agents: [u16; 2],
-    /// Losses, draws and wins of the first member, including incomplete blocks.
-    games: [u64; 3],
-    /// Number of blocks by kind: 3 × (the first member's units in seat 0) + (its units in seat 1).
-    /// If seats do not rotate, one of the two is 0.
-    blocks: [u64; 9],
-}
-
-impl TwoSums {
-    /// Loss, draw and win of the first member.
-    const RANKINGS: [Ranking; 3] = [
-        Ranking::of(&[1, 0]),
-        Ranking::of(&[0, 0]),
-        Ranking::of(&[0, 1]),
-    ];
-
-    fn new(agents: [u16; 2]) -> Self {
-        Self {
-            agents,
-            games: [0; 3],
-            blocks: [0; 9],
-        }
-    }
-
-    /// Index of the outcome for the first member: 0 loss, 1 draw, 2 win.
-    fn outcome(ranking: Ranking) -> usize {
-        ranking.units(0, 2) as usize
-    }
-
-    fn add_block(&mut self, block: Block<'_>) {
-        let units = block.units.row(0).iter();
-        let place = units.fold(0, |place, &units| 3 * place + usize::from(units));
-        if let Some(blocks) = self.blocks.get_mut(place) {
-            *blocks += 1;
-        }
-    }
-
-    /// Number of blocks of each kind that occurred, with the first member's units in both
-    /// seats.
-    fn by_seat(&self) -> impl Iterator<Item = (u64, [u64; 2])> + '_ {
-        let kinds = (0..).zip(self.blocks);
-        kinds
-            .filter(|&(_, blocks)| blocks > 0)
-            .map(|(kind, blocks)| (blocks, [kind / 3, kind % 3]))
-    }
-
-    fn clusters(&self) -> Vec<(u64, u64, Cluster)> {
-        let cluster = |(number, (blocks, [first, second])): (u64, (u64, [u64; 2]))| {
-            let units = [[first, second], [2 - second, 2 - first]];
-            let mut cluster = Cluster::new(2);
-            let mut of_block = UnitsBySeat::new(2);
-            for (member, units) in units.into_iter().enumerate() {
-                let units = units.map(|units| units as u8);
-                of_block.row_mut(member).copy_from_slice(&units);
-            }
-            cluster.add(&of_block);
-            (number, blocks, cluster)
-        };
-        (0..).zip(self.by_seat()).map(cluster).collect()
-    }
-
-    /// Number of blocks by losses, draws and wins of the first member; only kinds that
-    /// occurred.
-    fn kinds(&self, rotations: u64) -> impl Iterator<Item = (u64, [u64; 3])> + '_ {
-        self.by_seat().map(move |(blocks, units)| {
-            let count = |wanted| units.iter().filter(|&&units| units == wanted).count() as u64;
-            let (wins, draws) = (count(2), count(1));
-            (blocks, [rotations - wins - draws, draws, wins])
-        })
-    }
-
-    fn products(&self, rotations: u64) -> Vec<(Ranking, Ranking, u64)> {
-        let mut sums = [[0; 3]; 3];
-        for (blocks, counts) in self.kinds(rotations) {
-            for (row, r) in sums.iter_mut().zip(counts) {
-                for (sum, s) in row.iter_mut().zip(counts) {
-                    *sum += blocks * r * s;
-                }
-            }
-        }
-        let mut products = Vec::with_capacity(6);
-        for (r, row) in Self::RANKINGS.into_iter().zip(sums) {
-            for (s, sum) in Self::RANKINGS.into_iter().zip(row) {
-                if r <= s && sum > 0 {
-                    products.push((r, s, sum));
-                }
-            }
-        }
-        products.sort_unstable();
-        products
-    }
-
-    fn shares(&self, rotations: u64) -> Vec<Share> {
-        let mut sums = [BlockSums::default(); 2];
-        for (blocks, [losses, draws, wins]) in self.kinds(rotations) {
-            for (sums, won) in sums.iter_mut().zip([wins, losses]) {
-                sums.units.add_alike(blocks, 2 * won + draws);
-                sums.wins.add_alike(blocks, won);
-            }
-        }
-        let shares = self.agents.into_iter().zip(sums);
-        let share = |(agent, sums)| Share::new((agent, 1), 2, sums);
-        shares.map(share).collect()
-    }
-}
-
-/// More than two members.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct MoreSums {
-    agents: Vec<u16>,
-    blocks: u64,
-    rankings: Rankings,
-    /// Clusters by number, below [`CLUSTERS`].
-    clusters: BTreeMap<u8, Cluster>,
-    /// Moments of each agent. They could be computed from the rankings, but there may be thousands
-    /// of products, and standings are read often.
-    shares: Vec<BlockSums>,
-}
-
-/// Maximum number of members whose rankings are counted. Four members have 75 rankings; five have 541,
-/// so most products would be of pairs that occur once.
-const COUNTED_MAX: usize = 4;
-
-/// The rankings of a group. Games include those of incomplete blocks.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-enum Rankings {
-    /// Sums for pairs of rankings.
-    Counted {
-        games: Counts<Ranking>,
-        products: Counts<(Ranking, Ranking)>,
-    },
-    /// The rankings of each complete block, one block after another.
-    Listed {
-        games: BTreeMap<Ranking, u64>,
-        blocks: Vec<Ranking>,
-    },
-}
-
-impl Rankings {
-    fn new(size: usize) -> Self {
-        if size > COUNTED_MAX {
-            return Self::Listed {
-                games: BTreeMap::new(),
-                blocks: Vec::new(),
-            };
-        }
-        Self::Counted {
-            games: Counts::default(),
-            products: Counts::default(),
-        }
-    }
-
-    fn add_game(&mut self, ranking: Ranking) {
-        match self {
-            Self::Counted { games, .. } => games.add(ranking, 1),
-            Self::Listed { games, .. } => *games.entry(ranking).or_default() += 1,
-        }
-    }
-
-    fn add_block(&mut self, rankings: &[Ranking]) {
-        match self {
-            // Count pairs of games: a game with itself once; two games with the same ranking twice;
-            // two games with different rankings once, because only r ≤ s is stored.
-            Self::Counted { products, .. } => {
-                for (place, &one) in rankings.iter().enumerate() {
-                    products.add((one, one), 1);
-                    for &other in &rankings[..place] {
-                        let pair = (one.min(other), one.max(other));
-                        products.add(pair, if one == other { 2 } else { 1 });
-                    }
-                }
-            }
-            Self::Listed { blocks, .. } => blocks.extend(rankings),
-        }
-    }
-
-    /// Checks rankings that were read from storage.
-    fn fits(&self, size: usize) -> bool {
-        match self {
-            Self::Counted { games, products } => {
-                size <= COUNTED_MAX && games.fits() && products.fits()
-            }
-            Self::Listed { .. } => size > COUNTED_MAX,
-        }
-    }
-}
-
 /// How often rankings occurred together in the complete blocks of a group.
 pub(crate) enum Together<'a> {
     /// Sums of c_r·c_s over blocks, for each pair of rankings with r ≤ s that occurred.
     Products(Vec<(Ranking, Ranking, u64)>),
     /// The rankings of each block, one block after another.
     Blocks(&'a [Ranking]),
-}
-
-impl MoreSums {
-    fn new(agents: &[u16]) -> Self {
-        Self {
-            agents: agents.to_vec(),
-            blocks: 0,
-            rankings: Rankings::new(agents.len()),
-            clusters: BTreeMap::new(),
-            shares: vec![BlockSums::default(); distinct(agents).count()],
-        }
-    }
-
-    fn add_block(&mut self, block: Block<'_>) {
-        self.blocks += 1;
-        self.rankings.add_block(block.rankings);
-        let size = self.agents.len();
-        let cluster = self.clusters.entry(block.cluster);
-        let cluster = cluster.or_insert_with(|| Cluster::new(size));
-        cluster.add(block.units);
-        for ((_, own), sums) in members_of(&self.agents).zip(&mut self.shares) {
-            let seats = own.len() as u64;
-            let units = own.clone().flat_map(|member| block.units.row(member));
-            let within = units_within(seats) * block.rankings.len() as u64;
-            let units: u64 = units.map(|&units| u64::from(units)).sum();
-            sums.units.add(units.saturating_sub(within));
-            let won = |ranking: &&Ranking| own.clone().any(|member| ranking.wins(member, size));
-            sums.wins
-                .add(block.rankings.iter().filter(won).count() as u64);
-        }
-    }
 }
 
 /// Distinct agents in ascending order, each with its number of seats.
@@ -556,35 +340,6 @@ pub(crate) fn members_of(agents: &[u16]) -> impl Iterator<Item = (u16, Range<usi
         *from = own.end;
         Some((agent, own))
     })
-}
-
-/// Counts by key, only for keys that occurred. Keys and counts are stored separately, so that a
-/// search touches only a few cache lines.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-struct Counts<K> {
-    keys: Vec<K>,
-    numbers: Vec<u64>,
-}
-
-impl<K: Ord + Copy> Counts<K> {
-    fn add(&mut self, key: K, by: u64) {
-        match self.keys.binary_search(&key) {
-            Ok(place) => self.numbers[place] += by,
-            Err(place) => {
-                self.keys.insert(place, key);
-                self.numbers.insert(place, by);
-            }
-        }
-    }
-
-    fn iter(&self) -> impl Iterator<Item = (K, u64)> + '_ {
-        self.keys.iter().copied().zip(self.numbers.iter().copied())
-    }
-
-    /// Checks counts that were read from storage.
-    fn fits(&self) -> bool {
-        self.keys.is_sorted() && self.keys.len() == self.numbers.len()
-    }
 }
 
 #[cfg(test)]

@@ -1,28 +1,25 @@
 //! The agents of a tournament, each reached in its own way from its first question on.
 
+mod reach;
+mod seated;
+
 use std::{
     cell::{Cell, OnceCell, RefCell},
-    iter,
     rc::Rc,
     sync::{Arc, atomic::AtomicBool},
 };
 
 use arena_engine::{AnyGame, AnyMatch, Question};
 use arena_telemetry::WeightedHistogram;
-use arena_wire::v1::{self, agent_setup::Source as WireSource};
-use tokio::{
-    sync::mpsc::UnboundedSender,
-    task::{self, JoinError},
-};
+use arena_wire::v1;
+use tokio::sync::mpsc::UnboundedSender;
 
 use super::{leased::SharedTournament, sticky::StickyClients};
-
 use crate::{
     agent::{
         DecisionResult, Event, FaultReport, Token,
-        client::{AgentClient, AgentClientSetup},
-        connection::Source,
-        question::{self, Asking, History, Writer},
+        client::AgentClient,
+        question::{Asking, History},
     },
     clock::{Clocks, Spent},
     context::TournamentContext,
@@ -30,6 +27,8 @@ use crate::{
     native::{NativeClient, PlyCounter, Pool},
     supervise::Output,
 };
+
+pub(super) use seated::SeatedAgents;
 
 enum Reached {
     /// By connections that are asked about any game.
@@ -121,80 +120,6 @@ pub(super) struct Asked<'a> {
     pub(super) history: Option<History>,
     /// True if the answer is not wanted any more.
     pub(super) unwanted: &'a Arc<AtomicBool>,
-}
-
-/// The agents of a game in play, until it is dropped.
-pub(super) struct SeatedAgents {
-    tournament: Rc<TournamentAgents>,
-    agents: Vec<u16>,
-    /// The processes of sticky agents.
-    processes: Vec<(u16, usize)>,
-    /// True if one of the agents needed cores for its games when this game started.
-    is_thinking: bool,
-}
-
-impl SeatedAgents {
-    pub(super) fn new(tournament: Rc<TournamentAgents>, agents: Vec<u16>) -> Self {
-        let mut processes: Vec<(u16, usize)> = Vec::new();
-        for &agent in &agents {
-            tournament.agent(agent).active.update(|seats| seats + 1);
-            if !processes.iter().any(|&(known, _)| known == agent)
-                && let Some(sticky) = tournament.sticky(agent)
-            {
-                processes.push((agent, sticky.take()));
-            }
-        }
-        tournament.playing.update(|games| games + 1);
-        tournament.shared.count_playing();
-        let limits = |&agent: &u16| tournament.agent(agent).games_by_cores().is_some();
-        let is_thinking = agents.iter().any(limits);
-        let thinking = usize::from(is_thinking);
-        tournament.thinking.update(|games| games + thinking);
-        Self {
-            tournament,
-            agents,
-            processes,
-            is_thinking,
-        }
-    }
-
-    pub(super) fn agent(&self, seat: u8) -> u16 {
-        self.agents[usize::from(seat)]
-    }
-
-    /// The agents in seat order.
-    pub(super) fn agents(&self) -> &[u16] {
-        &self.agents
-    }
-
-    /// Number of seats.
-    pub(super) fn len(&self) -> usize {
-        self.agents.len()
-    }
-
-    /// The process of a sticky agent that plays the game.
-    pub(super) fn process(&self, agent: u16) -> Option<usize> {
-        let mut processes = self.processes.iter();
-        processes.find_map(|&(known, process)| (known == agent).then_some(process))
-    }
-}
-
-impl Drop for SeatedAgents {
-    fn drop(&mut self) {
-        self.tournament.playing.update(|games| games - 1);
-        self.tournament.shared.count_played();
-        let thinking = usize::from(self.is_thinking);
-        self.tournament.thinking.update(|games| games - thinking);
-        for &agent in &self.agents {
-            let active = &self.tournament.agent(agent).active;
-            active.update(|seats| seats - 1);
-        }
-        for &(agent, process) in &self.processes {
-            if let Some(sticky) = self.tournament.sticky(agent) {
-                sticky.give_back(process);
-            }
-        }
-    }
 }
 
 impl TournamentAgents {
@@ -411,84 +336,6 @@ impl TournamentAgents {
 
     fn answer(&self, token: Token, result: DecisionResult) {
         let _ = self.events.send(Event::Answers(vec![(token, result)]));
-    }
-
-    /// Maximum number of replicas of an agent on this driver: its share of those of this worker.
-    fn replicas(&self, index: u16) -> usize {
-        let (place, drivers) = self.shared.place(self.driver);
-        match self.context().replicas(index, &self.environment.agents) {
-            None => 1,
-            Some(all) => (all / drivers + usize::from(place < all % drivers)).max(1),
-        }
-    }
-
-    /// Number of games of an agent at a time on this driver for which there are cores.
-    fn games_by_cores(&self, index: u16) -> Option<usize> {
-        let context = self.context();
-        let options = &self.environment.agents;
-        context.replicas(index, options)?;
-        let strict = context.strict();
-        if context.agent(index).concurrent && !strict {
-            return None;
-        }
-        let cpus = context.need(index).cpus;
-        let games = options.machine.replicas_by_cores(cpus, strict);
-        let (place, drivers) = self.shared.place(self.driver);
-        Some((games / drivers + usize::from(place < games % drivers)).max(1))
-    }
-
-    fn reach(&self, index: u16) -> Reached {
-        let context = self.context();
-        let agent = context.agent(index);
-        let native = context.is_native(index);
-        let source = match &agent.source {
-            None => return Reached::Nowhere,
-            Some(WireSource::Native(_)) if self.runs_bots() => {
-                let client = NativeClient::new(index, self.shared.runner().clone());
-                return Reached::Native(RefCell::new(client));
-            }
-            Some(source) => {
-                Source::of(source.clone(), &self.environment).on_cpus(context.cpu_limit(index))
-            }
-        };
-        let common = question::context(context.wire(), agent);
-        let setup = || AgentClientSetup {
-            name: agent.name.clone(),
-            label: context.agent_label(index).to_owned(),
-            meter: context.meter(&self.environment.metrics, index),
-            source: source.clone(),
-            games_by_cores: self.games_by_cores(index),
-            own_cores: { context.strict() }.then(|| context.need(index).cpus),
-            batch_size: agent.batch_size as usize,
-            time_control: *context.time_control(),
-        };
-        // The papers' agents need only ids.
-        let writer = Writer::new(&common, !(agent.omit_move_details || native));
-        let replicas = self.replicas(index);
-        if agent.sticky {
-            let client = || self.open(vec![setup()], writer.clone());
-            return Reached::Sticky(StickyClients::new(
-                iter::repeat_with(client).take(replicas).collect(),
-            ));
-        }
-        let setups = iter::repeat_with(setup).take(replicas).collect();
-        Reached::Connected(self.open(setups, writer))
-    }
-
-    /// Opens a client, and runs its tasks.
-    fn open(&self, setups: Vec<AgentClientSetup>, writer: Writer) -> Rc<AgentClient> {
-        let (client, tasks) = AgentClient::open(setups, writer, &self.environment, &self.events);
-        for task in tasks {
-            let task = task::spawn_local(task);
-            let events = self.events.clone();
-            task::spawn_local(async move {
-                let ended = task.await.map_err(JoinError::try_into_panic);
-                if let Err(Ok(panic)) = ended {
-                    let _ = events.send(Event::Panicked(panic));
-                }
-            });
-        }
-        client
     }
 }
 

@@ -1,5 +1,7 @@
 //! A game whose rules are a package.
 
+mod nodes;
+
 use std::{
     fmt::{self, Write},
     hash::{Hash, Hasher},
@@ -13,12 +15,11 @@ use arena_engine::{
 use arena_model::rules::RulesDescription;
 
 use super::{
-    OpenGame, RulesCause, RulesFailure, RulesService,
-    cache::{Cache, Key, key},
+    OpenGame, RulesFailure, RulesService,
+    cache::Cache,
     known::{Known, NO_POSITION, interned},
-    messages::{Answer, Ask, Next, NodeMessage},
+    messages::{Answer, Ask},
     pending::{Place, Queue},
-    question,
 };
 use crate::lock;
 
@@ -151,116 +152,6 @@ impl PackageGame {
     pub(super) fn without_cache(self) -> Self {
         *lock(&self.rules.cache) = Cache::new(0);
         self
-    }
-
-    /// Waits for the node of a question.
-    fn ask(&self, ask: &Ask<'_>) -> Place {
-        self.read(ask, self.rules.service.ask(&self.rules.opened, ask))
-    }
-
-    /// The node of an answer.
-    fn read(&self, ask: &Ask<'_>, answer: Result<Answer, RulesFailure>) -> Place {
-        let inner = &*self.rules;
-        if let Err(failure) = &answer {
-            question::fail(&failure.message);
-        }
-        let problem = match answer {
-            Ok(Answer::Node(message)) => {
-                let is_seen = self.is_seen(&message);
-                match Known::new(*message, &inner.rules, inner.seats) {
-                    Ok(_) if !is_seen => {
-                        "a decision has no position, and information is hidden".to_owned()
-                    }
-                    Ok(known) => return Place::Known(Arc::new(known)),
-                    Err(problem) => problem,
-                }
-            }
-            Ok(Answer::Drawing(_)) => "a drawing instead of a node".to_owned(),
-            Err(failure) => return Place::Failed(failure),
-        };
-        let failure = RulesFailure::new(RulesCause::Bounds, problem).asked(ask);
-        question::fail(&failure.message);
-        Place::Failed(inner.service.refuse(failure))
-    }
-
-    /// False if the agent of a decision would know nothing: where information is hidden, it sees the
-    /// position alone.
-    fn is_seen(&self, message: &NodeMessage) -> bool {
-        let inner = &*self.rules;
-        !inner.opened.positions
-            || inner.rules.information.is_perfect()
-            || message.next != Next::Decision
-            || !message.position.is_null()
-    }
-
-    /// The node of a state, or the node after an event, as the rules know it.
-    fn find(&self, state: &str, event: Option<u32>) -> Place {
-        let key = key(state, event);
-        if let Some(known) = lock(&self.rules.cache).get(&key) {
-            return Place::Known(known);
-        }
-        let ask = match event {
-            Some(event) => Ask::Apply { state, event },
-            None => Ask::Look { state },
-        };
-        let place = self.ask(&ask);
-        self.keep(key, &place);
-        place
-    }
-
-    fn keep(&self, key: Key, place: &Place) {
-        if let Place::Known(known) = place {
-            lock(&self.rules.cache).add(key, known.clone());
-        }
-    }
-
-    /// As [`Self::find`] for an event, or the question about it.
-    fn find_later(&self, before: &Arc<Known>, event: u32) -> Place {
-        let Some(queue) = &self.queue else {
-            return self.find(&before.state, Some(event));
-        };
-        let key = key(&before.state, Some(event));
-        let known = lock(&self.rules.cache).get(&key);
-        match known {
-            Some(known) => Place::Known(known),
-            None => Place::Pending(queue.add(key, before, event)),
-        }
-    }
-
-    /// Applies an event; the position after it is pending, if it may be.
-    fn advance(&self, state: &mut PackageState, event: u16, may_wait: bool) {
-        let Place::Known(known) = &state.place else {
-            return;
-        };
-        let (seat, name) = match known.node {
-            Node::Decision(seat) => (Some(seat), known.name_of(event)),
-            Node::Chance(seat) => (seat, &*known.names[usize::from(event)]),
-            Node::Over(_) => return,
-        };
-        let trail = Arc::new(Trail {
-            before: state.trail.take(),
-            seat,
-            name: name.to_owned(),
-        });
-        let most = self.rules.rules.events_max;
-        let event = known.id_for_rules(event);
-        let place = match state.events >= most {
-            true => {
-                let problem = format!("a game has more than {most} events");
-                let failure = RulesFailure::new(RulesCause::Length, problem);
-                let state = &known.state;
-                let failure = failure.asked(&Ask::Apply { state, event });
-                question::fail(&failure.message);
-                Place::Failed(self.rules.service.refuse(failure))
-            }
-            false if may_wait => self.find_later(known, event),
-            false => self.find(&known.state, Some(event)),
-        };
-        *state = PackageState {
-            place,
-            trail: Some(trail),
-            events: state.events + 1,
-        };
     }
 
     fn known(state: &PackageState) -> Option<&Known> {

@@ -2,6 +2,7 @@
 
 mod compare;
 mod draw;
+mod processes;
 mod source;
 mod together;
 mod unknown;
@@ -13,21 +14,16 @@ use std::{
     sync::{
         Arc, Condvar, Mutex, OnceLock,
         atomic::{AtomicU64, Ordering},
-        mpsc::{self, RecvTimeoutError},
+        mpsc,
     },
-    thread::{self, ThreadId},
+    thread,
     time::Duration,
 };
 
 use arena_engine::options::Options;
 use arena_model::rules::RulesDescription;
 use arena_wire::v1;
-use tokio::{
-    runtime::{Builder, Handle},
-    sync::mpsc::UnboundedSender,
-    task::LocalSet,
-    time,
-};
+use tokio::{runtime::Builder, sync::mpsc::UnboundedSender, task::LocalSet, time};
 
 use super::{
     OpenGame, PackageGame, RulesCause, RulesFailure, RulesService,
@@ -35,23 +31,19 @@ use super::{
     messages::{Answer, Ask},
     output::{end_of, place_of, with_last_line},
     process::RulesProcess,
-    question::{excuse, excuse_error},
+    question::excuse_error,
 };
 use crate::{
     environment::AgentOptions,
     lock,
-    supervise::{Launch, Listen, StartError, Supervisor},
+    supervise::{Launch, Listen, Supervisor},
 };
+use processes::{Processes, start};
 
 /// One of so many calls is asked again of another process while games are played.
 const COMPARED: u64 = 100;
-/// Maximum number of idle processes for each one that may answer: those that are only compared are kept,
-/// since a start takes as long as hundreds of answers.
-const KEPT: usize = 2;
 /// Processes in a row that may be killed, by the system or an operator, before the package counts as failed.
 const KILLED_MAX: u32 = 5;
-/// Additional time for the start of a process to be reported.
-const START_SLACK: Duration = Duration::from_secs(5);
 /// What happens after a failure.
 const ASK_ANOTHER: &str = "asking another process";
 /// Time for processes to end when their host does.
@@ -85,35 +77,6 @@ pub struct RulesHost {
     failure: Mutex<Option<RulesFailure>>,
     boards: draw::Boards,
     together: together::Together,
-}
-
-#[derive(Default)]
-struct Processes {
-    idle: Vec<RulesProcess>,
-    count: usize,
-    most: usize,
-}
-
-impl Processes {
-    /// Takes an idle process. Rules may keep what they found for a state, so a thread goes on with the
-    /// process that it asked last. Without a thread, the process is for a single question.
-    fn take(&mut self, thread: Option<ThreadId>) -> Option<RulesProcess> {
-        let users: Vec<_> = self.idle.iter().map(RulesProcess::user).collect();
-        let mut process = self.idle.remove(choose(&users, thread)?);
-        if thread.is_some() {
-            process.set_user(thread);
-        }
-        Some(process)
-    }
-}
-
-/// The place of the process that a thread asked last. Else that of one that no other thread goes on with, if
-/// there is one.
-fn choose(users: &[Option<ThreadId>], thread: Option<ThreadId>) -> Option<usize> {
-    let last = |user| users.iter().rposition(|&it| it == user);
-    let own = thread.and_then(|_| last(thread));
-    own.or_else(|| last(None))
-        .or_else(|| users.len().checked_sub(1))
 }
 
 impl RulesHost {
@@ -209,10 +172,7 @@ impl RulesHost {
             registered,
             guard,
             memory_limit,
-            processes: Mutex::new(Processes {
-                most: cores.max(1),
-                ..Processes::default()
-            }),
+            processes: Mutex::new(Processes::new(cores.max(1))),
             freed: Condvar::new(),
             is_check: compared == 1,
             calls: AtomicU64::new(0),
@@ -284,125 +244,9 @@ impl RulesHost {
         lock(&self.failure).get_or_insert(named).clone()
     }
 
-    /// Takes an idle process, starts one, or waits for one. A caller that has another process, or is
-    /// to replace one, does not wait.
-    fn take(&self, is_extra: bool) -> Result<RulesProcess, RulesFailure> {
-        let thread = (!is_extra).then(|| thread::current().id());
-        let mut processes = lock(&self.processes);
-        loop {
-            if let Some(process) = processes.take(thread) {
-                return Ok(process);
-            }
-            if is_extra || processes.count < processes.most {
-                processes.count += 1;
-                break;
-            }
-            let waited = excuse(|| self.freed.wait(processes));
-            processes = waited.unwrap_or_else(std::sync::PoisonError::into_inner);
-        }
-        drop(processes);
-        let mut process = self.start_counted()?;
-        process.set_user(thread);
-        Ok(process)
-    }
-
-    /// A process that has answered nothing: it cannot remember games as the others do. It replaces an
-    /// idle one.
-    fn fresh(&self) -> Started {
-        let idle = lock(&self.processes).take(None);
-        if let Some(idle) = idle {
-            self.end(idle);
-        }
-        lock(&self.processes).count += 1;
-        self.start_counted()
-    }
-
-    /// Starts a process that is counted already.
-    fn start_counted(&self) -> Started {
-        let started = excuse(|| self.start());
-        if started.is_err() {
-            lock(&self.processes).count -= 1;
-            self.freed.notify_one();
-        }
-        started
-    }
-
-    /// Starts a process, and others if they are killed before they describe themselves.
-    fn start(&self) -> Started {
-        for _ in 1..KILLED_MAX {
-            match self.start_once()? {
-                Ok(process) => return Ok(process),
-                Err(failure) => self.log_retry(&failure, ASK_ANOTHER),
-            }
-        }
-        self.start_once()?
-    }
-
-    /// Starts a process and waits for its description, which is the same for each. The inner failure is
-    /// that of a process that was killed.
-    fn start_once(&self) -> Result<Started, RulesFailure> {
-        let (sender, receiver) = mpsc::channel();
-        let ended =
-            || RulesFailure::new(RulesCause::Host, "the thread that starts rules has ended");
-        self.starts.send(sender).map_err(|_| ended())?;
-        let mut process = match receiver.recv_timeout(self.start_timeout + START_SLACK) {
-            Ok(started) => started?,
-            Err(RecvTimeoutError::Timeout) => {
-                return Err(RulesFailure::new(
-                    RulesCause::Host,
-                    "the rules were not started in time",
-                ));
-            }
-            Err(RecvTimeoutError::Disconnected) => return Err(ended()),
-        };
-        match process.describe(self.start_timeout) {
-            Ok(text) => {
-                self.check_registered(&text, &process)?;
-                match *self.description.get_or_init(|| text.clone()) == text {
-                    true => Ok(Ok(process)),
-                    false => Err(RulesFailure::new(
-                        RulesCause::Purity,
-                        "two processes describe themselves differently",
-                    )),
-                }
-            }
-            Err(error) => {
-                let failure = self.failure_of(&error, &process);
-                let failure = RulesFailure {
-                    cause: RulesCause::Start,
-                    message: format!("the package did not describe itself: {}", failure.message),
-                    ..failure
-                };
-                match process.was_killed() {
-                    true => Ok(Err(failure)),
-                    false => Err(failure),
-                }
-            }
-        }
-    }
-
     /// True if every call is asked of two processes.
     fn compares_all(&self) -> bool {
         self.compared.load(Ordering::Relaxed) == 1
-    }
-
-    fn put_back(&self, process: RulesProcess) {
-        let mut processes = lock(&self.processes);
-        if processes.count > KEPT * processes.most {
-            processes.count -= 1;
-            drop(processes);
-            drop(process);
-        } else {
-            processes.idle.push(process);
-        }
-        self.freed.notify_one();
-    }
-
-    /// Ends a process that failed.
-    fn end(&self, process: RulesProcess) {
-        drop(process);
-        lock(&self.processes).count -= 1;
-        self.freed.notify_one();
     }
 
     fn failure_of(&self, error: &ProcessError, process: &RulesProcess) -> RulesFailure {
@@ -477,19 +321,6 @@ impl RulesHost {
     }
 }
 
-async fn start(supervisor: &Supervisor, launch: &Launch) -> Started {
-    let started = supervisor.start_rules(launch).await;
-    started
-        .map(|started| RulesProcess::new(started, &Handle::current()))
-        .map_err(|(error, tail)| match error {
-            StartError::Ours { .. } => RulesFailure::new(RulesCause::Host, error.to_string()),
-            _ => RulesFailure {
-                output: end_of(&tail),
-                ..RulesFailure::new(RulesCause::Start, with_last_line(error.to_string(), &tail))
-            },
-        })
-}
-
 impl RulesService for RulesHost {
     fn ask(&self, game: &OpenGame, ask: &Ask<'_>) -> Result<Answer, RulesFailure> {
         if let Some(failure) = self.failure() {
@@ -524,23 +355,5 @@ impl RulesService for RulesHost {
 
     fn report_undrawn(&self, problem: &str) {
         self.boards.report(problem);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn comparisons_leave_each_thread_its_process() {
-        let own = Some(thread::current().id());
-        let other = thread::spawn(|| thread::current().id()).join().ok();
-        assert_eq!(choose(&[None, own, other], own), Some(1));
-        assert_eq!(choose(&[own, None, other], None), Some(1));
-        assert_eq!(choose(&[other, None, other], own), Some(1));
-        // Without another one, it is better than a start.
-        assert_eq!(choose(&[other], None), Some(0));
-        assert_eq!(choose(&[other], own), Some(0));
-        assert_eq!(choose(&[], own), None);
     }
 }

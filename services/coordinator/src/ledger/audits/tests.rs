@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{
-    super::{agent_starts::AgentStarts, worker_processes::WorkerProcesses},
+    super::{AuditRecord, Settled, agent_starts::AgentStarts, worker_processes::WorkerProcesses},
     failed::FAILED_MAX,
     *,
 };
