@@ -95,6 +95,8 @@ pub struct Ledger {
     running: BTreeSet<TournamentNo>,
     /// Finished tournaments with open audits.
     auditing: BTreeSet<TournamentNo>,
+    /// Finished tournaments with the number of ranges of games whose processes are known.
+    players: BTreeMap<TournamentNo, usize>,
     /// The finished tournament at which the search for audits continues.
     audit_cursor: TournamentNo,
     workers: BTreeMap<WorkerId, Worker>,
@@ -122,6 +124,7 @@ impl Ledger {
             tournaments: BTreeMap::new(),
             running: BTreeSet::new(),
             auditing: BTreeSet::new(),
+            players: BTreeMap::new(),
             audit_cursor: 0,
             workers: BTreeMap::new(),
             gone: BTreeMap::new(),

@@ -1,6 +1,11 @@
 //! Messages to the core, the task that owns all state.
 
-use std::{collections::BTreeSet, future::ready, pin::Pin, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    future::ready,
+    pin::Pin,
+    sync::Arc,
+};
 
 use arena_model::result::GameResult;
 use arena_store::StoredGame;
@@ -88,6 +93,12 @@ pub(crate) struct Comparison {
     pub(crate) info: Arc<Info>,
     /// The worker that reported them.
     pub(crate) by: Caller,
+    /// The process that their ticket names, also if its stay has ended.
+    pub(crate) process: WorkerProcess,
+    /// Its owner.
+    pub(crate) owner: Owner,
+    /// For differing games, the process of the durable record.
+    pub(crate) players: BTreeMap<u64, WorkerProcess>,
     /// Each with what its record showed.
     pub(crate) games: Vec<(u64, AuditRecord)>,
     /// The differences, each with its game.

@@ -391,49 +391,25 @@ impl Core {
     /// differs.
     fn audited(&mut self, compared: &Comparison) -> Result<Settlement, Error> {
         let id = &*compared.info.id;
-        // If the worker is gone, its audits wait again.
-        let worker = self.find_worker(&compared.by);
-        let (Some(number), Some(worker)) = (self.entry(id)?.number, worker) else {
+        let Some(number) = self.entry(id)?.number else {
             return Ok(Settlement::default());
         };
-        // Before the audits end: after the last one, the processes of the games are forgotten.
-        let mut changed = BTreeSet::new();
-        for (index, agents, failed) in &compared.again {
-            let both = (&agents[..], &failed[..]);
-            let (agents, others) = self.ledger.asked_again(number, *index, both, worker);
-            changed.extend(others);
-            for agent in agents {
-                let games = self.games_with(id, agent, 0..compared.info.games());
-                let new = self.ledger.contradict_all(number, &games);
-                if !new.is_empty() {
-                    tracing::warn!(
-                        tournament = id,
-                        agent = compared.info.agents.get(usize::from(agent)),
-                        "fails more often in audits than in games, so that its games cannot be verified"
-                    );
-                }
-                changed.extend(new);
-            }
-        }
-        for game in &compared.contradicted {
-            changed.extend(self.contradicted(id, number, game, worker));
-        }
-        for (index, agents) in &compared.confirmed {
-            let (counts, others) = self.ledger.confirm(number, *index, agents, worker);
-            changed.extend(others);
-            if counts {
-                // It counts towards a pause now.
-                self.confirmed.insert(id.to_owned());
-            }
-        }
-        for &index in &compared.unread {
-            self.ledger.abandon_audit(number, index, worker);
-        }
+        self.ledger.know_owner(compared.process, &compared.owner);
+        let worker = self.find_worker(&compared.by);
+        let mut changed = match worker {
+            Some(worker) => self.repeated_faults(compared, number, worker),
+            // Its audits wait again.
+            None => BTreeSet::new(),
+        };
         let mut all = Settlement::default();
         for &(index, record) in &compared.games {
-            let mut settled = self.ledger.settle_audit(number, index, worker, record);
+            let mut settled = worker.map_or(Settled::Nothing, |worker| {
+                self.ledger.settle_audit(number, index, worker, record)
+            });
             if settled == Settled::Nothing {
-                settled = self.ledger.dispute_report(number, index, worker, record);
+                let player = compared.players.get(&index).copied().unwrap_or_default();
+                let both = [player, compared.process];
+                settled = self.ledger.dispute_report(number, index, both, record);
             }
             match settled {
                 Settled::Nothing => continue,
@@ -441,7 +417,8 @@ impl Core {
                     let mut samples = compared.samples.iter();
                     let result = samples.find(|it| it.index == index);
                     if let Some((entry, result)) = self.tournaments.get_mut(id).zip(result) {
-                        let owner = self.ledger.owner_of(worker).map_or("", |owner| owner);
+                        let owner = worker.and_then(|worker| self.ledger.owner_of(worker));
+                        let owner = owner.map_or("", |owner| owner);
                         entry.second_plays.add(owner, &compared.worker, result);
                     }
                 }
@@ -476,5 +453,48 @@ impl Core {
         all.changes
             .extend(self.stored_audits(&compared.info, number, changed));
         Ok(all)
+    }
+
+    /// Counts faults that only one record of a game has, or both. Returns the games whose claims changed.
+    fn repeated_faults(
+        &mut self,
+        compared: &Comparison,
+        number: TournamentNo,
+        worker: WorkerId,
+    ) -> BTreeSet<u64> {
+        let id = &*compared.info.id;
+        let mut changed = BTreeSet::new();
+        for (index, agents, failed) in &compared.again {
+            let both = (&agents[..], &failed[..]);
+            let (agents, others) = self.ledger.asked_again(number, *index, both, worker);
+            changed.extend(others);
+            for agent in agents {
+                let games = self.games_with(id, agent, 0..compared.info.games());
+                let new = self.ledger.contradict_all(number, &games);
+                if !new.is_empty() {
+                    tracing::warn!(
+                        tournament = id,
+                        agent = compared.info.agents.get(usize::from(agent)),
+                        "fails more often in audits than in games, so that its games cannot be verified"
+                    );
+                }
+                changed.extend(new);
+            }
+        }
+        for game in &compared.contradicted {
+            changed.extend(self.contradicted(id, number, game, worker));
+        }
+        for (index, agents) in &compared.confirmed {
+            let (counts, others) = self.ledger.confirm(number, *index, agents, worker);
+            changed.extend(others);
+            if counts {
+                // It counts towards a pause now.
+                self.confirmed.insert(id.to_owned());
+            }
+        }
+        for &index in &compared.unread {
+            self.ledger.abandon_audit(number, index, worker);
+        }
+        changed
     }
 }

@@ -36,7 +36,7 @@ pub(super) struct Audits {
     sample: AuditSample,
     /// Games that are audited although the sample lacks them, because their process is in doubt.
     doubted: Bitmap,
-    /// The process of each game, until the tournament is over.
+    /// The process of each game that was played in this start.
     played_by: PlayedBy,
     /// Durable games that are to be audited.
     due: u64,
@@ -269,6 +269,11 @@ impl Audits {
         if self.played_by.process(index) == WorkerProcess::Unknown {
             self.played_by.insert(index, process);
         }
+    }
+
+    /// Number of ranges of games whose processes are known.
+    pub(super) fn player_ranges(&self) -> usize {
+        self.played_by.ranges()
     }
 
     /// Forgets which process played each game.

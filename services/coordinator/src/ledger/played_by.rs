@@ -41,6 +41,11 @@ impl PlayedBy {
         }
     }
 
+    /// Number of ranges.
+    pub(super) fn ranges(&self) -> usize {
+        self.ranges.len()
+    }
+
     /// The games of the processes for which `is` is true.
     pub(super) fn games_where(&self, is: impl Fn(WorkerProcess) -> bool) -> Vec<u64> {
         let ranges = self.ranges.iter();

@@ -15,6 +15,9 @@ use super::{
     work::GameTime,
 };
 
+/// Maximum number of ranges of games of finished tournaments whose processes are known. A lease is one range.
+const PLAYERS_MAX: usize = 1 << 20;
+
 impl Ledger {
     /// Adds a tournament. `done` is the set of its durable games, and the bound of this set is
     /// the number of known games.
@@ -105,21 +108,36 @@ impl Ledger {
         if runs || finished && audits {
             return;
         }
-        // A retry replaces games of processes in quarantine, another owner audits claims, and uneven rates
-        // concern the games of an owner.
-        let keeps = self.tournaments.get(&tournament);
-        let keeps = keeps
-            .map(|entry| &entry.queue.audits)
-            .is_some_and(|audits| {
-                audits.claimed.count() > 0
-                    || self.has_games_of_suspects(audits)
-                    || audits.claims.is_uneven()
-            });
         if let Some(entry) = self.tournaments.get_mut(&tournament)
             && !matches!(entry.state, State::Paused | State::Held)
         {
             entry.queue.agents = AgentStarts::default();
-            if !keeps {
+        }
+        self.bound_players(tournament, state);
+    }
+
+    /// Keeps which process played each game of finished tournaments, because it may go into quarantine later.
+    /// If these are too many, those of the oldest tournaments are forgotten.
+    fn bound_players(&mut self, tournament: TournamentNo, state: Option<State>) {
+        let entry = self.tournaments.get_mut(&tournament);
+        let ranges = match (entry, state) {
+            (Some(entry), Some(State::Finished)) => entry.queue.audits.player_ranges(),
+            (Some(entry), Some(State::Cancelled)) => {
+                entry.queue.audits.forget_processes();
+                0
+            }
+            _ => 0,
+        };
+        match ranges {
+            0 => self.players.remove(&tournament),
+            ranges => self.players.insert(tournament, ranges),
+        };
+        let mut all: usize = self.players.values().sum();
+        while all > PLAYERS_MAX
+            && let Some((oldest, ranges)) = self.players.pop_first()
+        {
+            all -= ranges;
+            if let Some(entry) = self.tournaments.get_mut(&oldest) {
                 entry.queue.audits.forget_processes();
             }
         }

@@ -7,7 +7,6 @@ use std::collections::BTreeSet;
 use super::{
     AuditRecord, Audited, Charge, Dispute, Ended, Ledger, Owner, RestoredAudits, Settled,
     TournamentNo, WorkerId, WorkerProcess,
-    audits::Audits,
     game_queue::GameQueue,
     waiting_audits::{Auditor, Players},
 };
@@ -161,18 +160,26 @@ impl Ledger {
         settled
     }
 
-    /// Disputes a durable game of which a worker reported another record, although it had no audit of it: who
-    /// lied, or which agent, is settled by a third play. [`Settled::Nothing`] if another record is there
+    /// Records the owner of a process that may have left, or joined an earlier start.
+    pub fn know_owner(&mut self, process: WorkerProcess, owner: &Owner) {
+        if matches!(process, WorkerProcess::Process(_)) {
+            self.processes.set_owner(process, owner.clone());
+        }
+    }
+
+    /// Disputes a durable game of which a process reported another record, although it had no audit of it: who
+    /// lied, or which agent, is settled by a third play. Of the two processes, the store names the first one,
+    /// and the ticket the second one. If the first one has no number, both count as one: the ticket says that
+    /// it was leased the game. [`Settled::Nothing`] if another record is there
     /// already, or an audit is under way; [`Settled::Differs`] if no game is audited, so that none is played
     /// again.
     pub fn dispute_report(
         &mut self,
         tournament: TournamentNo,
         index: u64,
-        worker: WorkerId,
+        [player, of]: [WorkerProcess; 2],
         record: AuditRecord,
     ) -> Settled {
-        let of = self.process_of(worker);
         let entry = self.tournaments.get_mut(&tournament);
         let (Some(entry), AuditRecord::Differs { hash, agent }) = (entry, record) else {
             return Settled::Nothing;
@@ -181,11 +188,10 @@ impl Ledger {
             return Settled::Nothing;
         }
         let audits = &mut entry.queue.audits;
-        // After a restart, the process is unknown. The ticket says that it is this one, or that its lease
-        // had ended.
-        let first = match audits.process(index) {
-            WorkerProcess::Unknown => of,
-            first => first,
+        let first = match (audits.process(index), player) {
+            (WorkerProcess::Unknown, WorkerProcess::Unknown) => of,
+            (WorkerProcess::Unknown, player) => player,
+            (known, _) => known,
         };
         let dispute = Dispute {
             first,
@@ -230,13 +236,6 @@ impl Ledger {
         self.update_sets(tournament);
     }
 
-    /// True if suspects played games of a tournament that no other owner has confirmed.
-    pub(super) fn has_games_of_suspects(&self, audits: &Audits) -> bool {
-        let with_own = self.processes.owners() < 2;
-        let games = || audits.unconfirmed(|by| self.is_suspect(by), with_own);
-        !self.quarantined.is_empty() && !games().is_empty()
-    }
-
     /// True if a process is in quarantine, or another one of its owner is while there are other owners: all of
     /// its games are audited.
     pub(super) fn is_suspect(&self, process: WorkerProcess) -> bool {
@@ -254,7 +253,7 @@ impl Ledger {
     }
 
     /// Puts a process into quarantine for the rest of this start. Its games of tournaments that are
-    /// not over are audited, and its leases are taken back. Returns none if the process is unknown,
+    /// not cancelled are audited, and its leases are taken back. Returns none if the process is unknown,
     /// or in quarantine already.
     pub fn quarantine(
         &mut self,

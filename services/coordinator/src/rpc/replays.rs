@@ -144,11 +144,13 @@ fn reported(
     let answered = std::mem::take(&mut report.answered);
     let result = record.result();
     let is_claim = !host_faults(&result.faults, &result.seats).is_empty();
-    (report.process, report.owner) = match *process {
-        WorkerProcess::Process(process) if is_claim || info.compares_workers() => {
-            (process, owner.to_string())
-        }
-        _ => Default::default(),
+    report.process = match *process {
+        WorkerProcess::Process(process) => process,
+        WorkerProcess::Unknown | WorkerProcess::Join(_) => 0,
+    };
+    report.owner = match report.process > 0 && (is_claim || info.compares_workers()) {
+        true => owner.to_string(),
+        false => String::new(),
     };
     report.unplayed = stored_game::unplayed(&result, &answered);
     report.unasked = stored_game::unasked(&result, &answered);

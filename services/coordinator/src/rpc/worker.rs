@@ -26,7 +26,7 @@ use crate::{
     error::Error,
     handle::Handle,
     info::Info,
-    ledger::{AuditRecord, Suspicion},
+    ledger::{AuditRecord, Suspicion, WorkerProcess},
     messages::{Caller, Comparison, FailedGame, GamesReport, OneSided, Presence, done},
     principal::Principal,
     stored_game,
@@ -241,7 +241,7 @@ impl WorkerRpc {
             by: by.clone(),
             process: leased.process,
             worker: leased.worker.clone(),
-            owner: leased.owner,
+            owner: Arc::clone(&leased.owner),
             lease: request.lease_id,
             info: Arc::clone(&info),
             games,
@@ -255,6 +255,9 @@ impl WorkerRpc {
         let compared = Comparison {
             info,
             by,
+            process: leased.process,
+            owner: Arc::clone(&leased.owner),
+            players: BTreeMap::new(),
             games: Vec::new(),
             differences: Vec::new(),
             samples: Vec::new(),
@@ -307,8 +310,9 @@ impl WorkerRpc {
                             compared.games.push((index, AuditRecord::Sample));
                             compared.samples.push(record.result());
                         }
-                        Ok(Held::Differs(difference, agent)) => {
+                        Ok(Held::Differs(difference, agent, player)) => {
                             let hash = record.hash;
+                            compared.players.insert(index, player);
                             let differs = AuditRecord::Differs { hash, agent };
                             compared.games.push((index, differs));
                             compared.differences.push((index, difference));
@@ -364,8 +368,8 @@ enum Held {
     Alike(HostFaults),
     /// The agents may answer differently each time.
     Sample(HostFaults),
-    /// With the agent whose move differs first, if it is known.
-    Differs(v1::Difference, Option<u16>),
+    /// With the agent whose move differs first, if it is known, and the process of the durable record.
+    Differs(v1::Difference, Option<u16>, WorkerProcess),
     /// One of the records has faults that depend on time or on the host, and the other one does not.
     OneSided(HostFaults),
     /// A record is void.
@@ -398,10 +402,15 @@ fn held_against(
     if is_evidence(&durable, record) {
         let divergence = first_divergence(info, &durable, record);
         let agent = divergence.agent;
-        let timing = stored_game::read_side(&game).timing.unwrap_or_default();
+        let side = stored_game::read_side(&game);
+        let timing = side.timing.unwrap_or_default();
         let mut difference = difference(info, worker, &durable, record, divergence);
         difference.durable_worker = timing.worker;
-        return Ok(Held::Differs(difference, agent));
+        let player = match side.process {
+            0 => WorkerProcess::Unknown,
+            number => WorkerProcess::Process(number),
+        };
+        return Ok(Held::Differs(difference, agent, player));
     }
     tracing::info!(
         game = %format_args!("{}/{}", info.id, durable.index),

@@ -72,10 +72,6 @@ impl Claims {
         found
     }
 
-    pub(in crate::ledger) fn is_uneven(&self) -> bool {
-        !self.uneven().is_empty()
-    }
-
     /// True if an agent fails significantly more often when it is asked again.
     pub(super) fn fails_again(&self, agent: u16) -> bool {
         let rates = self.rates.get(&agent).into_iter().flatten();
