@@ -167,3 +167,49 @@ async fn report_is_recorded_with_the_name_of_the_lease() {
         (&"Report".into(), &"liar".into())
     );
 }
+
+#[tokio::test]
+async fn late_record_of_an_ended_stay_refutes_the_games_of_a_liar() {
+    let options = Options {
+        // It draws none of the games.
+        audit_share: 0.000_001,
+        ..options(memory())
+    };
+    let arena = Guarded::with(options, Token::draw().expect("random numbers")).await;
+    let start = v1::StartTournamentRequest {
+        spec_toml: SPEC.to_owned(),
+        ..Default::default()
+    };
+    let mut admin = arena.user(&arena.admin);
+    admin.start_tournament(start).await.expect("started");
+    let mut honest = join(&arena, "honest", 8).await;
+    honest.games = 8;
+    let late = honest.lease().await;
+    let leave = v1::LeaveRequest {
+        worker_id: honest.id.clone(),
+        boot_epoch: honest.boot_epoch,
+        session: honest.session.clone(),
+    };
+    honest.client.leave(leave).await.expect("it leaves");
+    let mut liar = join(&arena, "liar", 7).await;
+    while let Some(lease) = liar.try_lease(0).await.expect("answered") {
+        let games = lease.games.iter().map(|it| won(it, 1)).collect();
+        liar.report(&lease, games).await.expect("taken");
+    }
+    let (audits, _) = shown(&arena).await;
+    // A new process is audited more.
+    assert!(audits.due < 10 && audits.disputed == 0, "{audits:?}");
+
+    let answer = honest.play(&late).await;
+    assert_eq!(answer.differing.len(), 8);
+    let (audits, _) = shown(&arena).await;
+    assert_eq!((audits.differing, audits.disputed), (8, 8));
+    let mut third = join(&arena, "third", 9).await;
+    assert_eq!(third.play_all().await, 40, "the liar's other games, too");
+    let (audits, named) = shown(&arena).await;
+    assert_eq!((audits.due, audits.refuted, named), (40, 8, 0));
+    let quarantined: Vec<String> = { fleet(&arena).await.into_iter() }
+        .filter_map(|(name, _, is_in)| is_in.then_some(name))
+        .collect();
+    assert_eq!(quarantined, ["liar"]);
+}
