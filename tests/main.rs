@@ -74,7 +74,6 @@ mod package_grpc;
 mod package_hosts;
 /// Other workers refute false records of a package.
 mod package_lies;
-/// Rules that are a package and break a promise: the tournament pauses, and no agent is charged.
 mod package_promises;
 /// Rules that are a package: played, checked, and registered.
 mod package_rules;

@@ -1,3 +1,5 @@
+//! Rules that are a package and break a promise: the tournament pauses, and no agent is charged.
+
 use std::fs;
 
 use arena_tests::{World, repository, spec};

@@ -50,6 +50,7 @@ impl AuditStatus {
         let shown = Audited {
             due: known.due,
             given_up: known.given_up,
+            unverified: known.unverified,
             claims: known.claims,
             awaited: known.awaited,
             ..self.done()
@@ -60,6 +61,7 @@ impl AuditStatus {
             differing: shown.differing,
             waiting: shown.waiting(),
             given_up: shown.given_up,
+            unverified: shown.unverified,
             disputed: shown.disputed,
             refuted: shown.refuted,
             sampled: shown.sampled,

@@ -69,6 +69,8 @@ pub(super) struct Audits {
     failed: BTreeMap<u64, Failures>,
     /// Audits that are not tried any more in this start.
     given_up: BTreeSet<u64>,
+    /// Those of them that a worker of another owner could not play.
+    unverified: BTreeSet<u64>,
     /// The game at which the search continues.
     cursor: u64,
 }
@@ -84,8 +86,10 @@ pub struct Audited {
     pub differing: u64,
     /// Games played again as a second sample, because a replay proves nothing.
     pub sampled: u64,
-    /// Games given up until the next start, because no attempt finished.
+    /// Games given up, because no attempt finished, until a worker joins.
     pub given_up: u64,
+    /// Those of them that a worker of another owner could not play.
+    pub unverified: u64,
     /// Differing games that no third play has settled yet.
     pub disputed: u64,
     /// Differing games whose durable record a third play refuted.
@@ -186,6 +190,7 @@ impl Audits {
             differing,
             sampled,
             given_up: self.given_up(),
+            unverified: self.unverified.len() as u64,
             disputed: self.disputes.len() as u64,
             refuted: self.refuted.count(),
             own: self.own.count(),
@@ -333,8 +338,7 @@ impl Audits {
         }
         self.listed.remove(index);
         self.alone.remove(index);
-        self.failed.remove(&index);
-        self.given_up.remove(&index);
+        self.forget_failures(index);
         self.audited.insert(index);
         self.differing.insert(index);
         true

@@ -242,7 +242,8 @@ impl Ledger {
         entry.is_some_and(|it| self.processes.has_further_owner(owners, &it.queue.agents))
     }
 
-    /// Audits the faults that other owners reported than that of a process that joins.
+    /// Audits the faults that other owners reported than that of a process that joins, and what other
+    /// owners could not replay.
     pub(super) fn doubt_claims(&mut self, joined: WorkerProcess) {
         let numbers: Vec<TournamentNo> = self.tournaments.keys().copied().collect();
         for number in numbers {
@@ -250,6 +251,7 @@ impl Ledger {
                 let processes = &self.processes;
                 let is_other = |by| !processes.have_one_owner(by, joined);
                 entry.queue.audits.doubt_claimed(is_other);
+                entry.queue.audits.try_again();
             }
             self.update_sets(number);
         }

@@ -48,7 +48,7 @@ def _audits(audits: v1.Audits) -> str:
         "with faults that differ between owners": audits.contradicted,
         "waiting for a third play": audits.disputed,
         "still to be replayed by another worker": audits.waiting,
-        "given up until the coordinator restarts, after failed attempts": audits.given_up,
+        "given up after failed attempts, until another worker joins": audits.given_up,
     }
     return "; ".join([text, *(f"{count} {what}" for what, count in rest.items() if count)])
 

@@ -49,6 +49,14 @@ fn of_audits(audits: &v1::Audits, id: &str) -> Option<String> {
             units::plural(audits.disputed, "game")
         ));
     }
+    if audits.unverified > 0 {
+        return Some(format!(
+            "the standings are not verified: no worker of another owner could replay {}, so they rest on the \
+             word of one owner; the log of the coordinator has the reasons; connect a worker of another owner \
+             that can start all agents, or play again with `audit_share = 0` if you trust the workers",
+            units::plural(audits.unverified, "game")
+        ));
+    }
     (audits.pending > 0).then(|| {
         format!(
             "the standings are not final: workers of other owners still have to replay {}; \
@@ -99,7 +107,7 @@ pub fn format_audits(audits: &v1::Audits) -> String {
     }
     if audits.given_up > 0 {
         text += &format!(
-            "; {} given up until the coordinator restarts, after failed attempts",
+            "; {} given up after failed attempts, until another worker joins",
             audits.given_up
         );
     }
@@ -126,6 +134,13 @@ mod tests {
         let open = text(&audits(5, 5), 0).expect("not final");
         assert!(open.contains("still have to replay 5 games"), "{open}");
         assert!(open.contains("`arena tournament watch cup-1`"), "{open}");
+        let unverified = v1::Audits {
+            given_up: 3,
+            unverified: 3,
+            ..v1::Audits::default()
+        };
+        let unverified = text(&unverified, 0).expect("not verified");
+        assert!(unverified.contains("could replay 3 games"), "{unverified}");
         let uneven = text(&audits(0, 0), 2).expect("not sound");
         assert!(uneven.contains("scores differ between workers"), "{uneven}");
         assert_eq!(unsound(None, 2, "cup-1"), Some(uneven));
@@ -139,6 +154,7 @@ mod tests {
             differing: 1,
             waiting: 3,
             given_up: 1,
+            unverified: 0,
             disputed: 4,
             refuted: 5,
             sampled: 0,

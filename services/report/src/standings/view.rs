@@ -237,7 +237,7 @@ pub fn pause(pause: &v1::Pause) -> Object {
 /// The replayed sample of games.
 #[must_use]
 pub fn audits(audits: &v1::Audits) -> Object {
-    object! { audits => due agreed differing sampled waiting given_up disputed refuted same_owner contradicted claims pending }
+    object! { audits => due agreed differing sampled waiting given_up unverified disputed refuted same_owner contradicted claims pending }
 }
 
 /// Progress of the format.

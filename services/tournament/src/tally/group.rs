@@ -5,8 +5,8 @@
 //! any block value that is a sum over the block's games, and the covariances for any rating model.
 //! No block has to be stored, unless a game has so many seats that rankings hardly ever occur twice.
 
-mod more;
-mod two;
+mod many_members;
+mod two_members;
 
 use std::ops::Range;
 
@@ -15,8 +15,8 @@ use smallvec::{SmallVec, smallvec};
 
 use super::{Few, ranking::Ranking};
 use crate::interval::Moments;
-use more::{MoreSums, Rankings};
-use two::TwoSums;
+use many_members::{MoreSums, Rankings};
+use two_members::TwoSums;
 
 /// Number of clusters in which blocks of more than two members are summed.
 pub(super) const CLUSTERS: u64 = 32;

@@ -63,8 +63,7 @@ impl Audits {
             self.give_up(index);
             return (Settled::Nothing, WorkerProcess::Unknown);
         }
-        self.failed.remove(&index);
-        self.given_up.remove(&index);
+        self.forget_failures(index);
         let hash = match record {
             AuditRecord::Differs { hash, .. } => Some(hash),
             AuditRecord::Same | AuditRecord::Sample | AuditRecord::LacksFault => None,

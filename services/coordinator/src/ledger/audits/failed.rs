@@ -105,14 +105,35 @@ impl Audits {
             failures.attempts += 1;
             failures.owners.extend(processes.owner(failed).cloned());
             let is_last = failures.attempts >= FAILED_MAX;
+            let players: BTreeSet<_> = by.all().map(|it| processes.owner(it)).collect();
+            let is_of_others = { failures.owners.iter() }.any(|it| !players.contains(&Some(it)));
             if !is_last || self.has_further_owner(index, by, processes, agents) {
                 self.alone.add(index, by);
             } else {
                 // It counts: where others cannot play the game either, nothing speaks against it.
                 self.claims.open.remove(index);
                 self.give_up(index);
+                if is_of_others && self.given_up.contains(&index) {
+                    self.unverified.insert(index);
+                }
             }
         }
+    }
+
+    /// The worker that joins may be able to play the games that were given up: each gets one more attempt.
+    pub(in crate::ledger) fn try_again(&mut self) {
+        self.unverified.clear();
+        for index in std::mem::take(&mut self.given_up) {
+            self.alone
+                .add(index, Players::one(self.played_by.process(index)));
+        }
+    }
+
+    /// Forgets the failed attempts of an audit.
+    pub(super) fn forget_failures(&mut self, index: u64) {
+        self.failed.remove(&index);
+        self.given_up.remove(&index);
+        self.unverified.remove(&index);
     }
 
     /// Gives up an audit whose record cannot be compared.

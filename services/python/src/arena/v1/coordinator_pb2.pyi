@@ -401,7 +401,7 @@ class Course(_message.Message):
     def __init__(self, round: _Optional[int] = ..., rounds: _Optional[int] = ..., llr: _Optional[float] = ..., llr_low: _Optional[float] = ..., llr_high: _Optional[float] = ..., text: _Optional[str] = ...) -> None: ...
 
 class Audits(_message.Message):
-    __slots__ = ("due", "agreed", "differing", "waiting", "given_up", "disputed", "refuted", "sampled", "same_owner", "contradicted", "claims", "pending")
+    __slots__ = ("due", "agreed", "differing", "waiting", "given_up", "disputed", "refuted", "sampled", "same_owner", "contradicted", "claims", "pending", "unverified")
     DUE_FIELD_NUMBER: _ClassVar[int]
     AGREED_FIELD_NUMBER: _ClassVar[int]
     DIFFERING_FIELD_NUMBER: _ClassVar[int]
@@ -414,6 +414,7 @@ class Audits(_message.Message):
     CONTRADICTED_FIELD_NUMBER: _ClassVar[int]
     CLAIMS_FIELD_NUMBER: _ClassVar[int]
     PENDING_FIELD_NUMBER: _ClassVar[int]
+    UNVERIFIED_FIELD_NUMBER: _ClassVar[int]
     due: int
     agreed: int
     differing: int
@@ -426,7 +427,8 @@ class Audits(_message.Message):
     contradicted: int
     claims: int
     pending: int
-    def __init__(self, due: _Optional[int] = ..., agreed: _Optional[int] = ..., differing: _Optional[int] = ..., waiting: _Optional[int] = ..., given_up: _Optional[int] = ..., disputed: _Optional[int] = ..., refuted: _Optional[int] = ..., sampled: _Optional[int] = ..., same_owner: _Optional[int] = ..., contradicted: _Optional[int] = ..., claims: _Optional[int] = ..., pending: _Optional[int] = ...) -> None: ...
+    unverified: int
+    def __init__(self, due: _Optional[int] = ..., agreed: _Optional[int] = ..., differing: _Optional[int] = ..., waiting: _Optional[int] = ..., given_up: _Optional[int] = ..., disputed: _Optional[int] = ..., refuted: _Optional[int] = ..., sampled: _Optional[int] = ..., same_owner: _Optional[int] = ..., contradicted: _Optional[int] = ..., claims: _Optional[int] = ..., pending: _Optional[int] = ..., unverified: _Optional[int] = ...) -> None: ...
 
 class GetTournamentRequest(_message.Message):
     __slots__ = ("tournament_id",)
