@@ -1,6 +1,9 @@
 //! Rules that are a package and break a promise: the tournament pauses, and no agent is charged.
 
-use std::fs;
+use std::{
+    fs,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
 
 use arena_tests::{World, repository, spec};
 
@@ -193,4 +196,17 @@ fn resumed_tournament_starts_failed_rules_again() {
     let _ = world.arena(&[&resume[..], &of].concat()).ok();
     world.finish_tournament(&id, &url);
     worker.stop();
+}
+
+#[test]
+fn rules_that_are_late_once_start_again() {
+    let world = World::with_python();
+    hostile(&world, "late");
+    let until = SystemTime::now() + Duration::from_secs(3);
+    let until = until.duration_since(UNIX_EPOCH).expect("a date");
+    let until = until.as_secs_f64().to_string();
+    let check = ["rulesets", "check", "late", "--games", "4"];
+    let check = [&check[..], &["--", "late", &until]].concat();
+    let _ = world.arena(&check).ok();
+    world.nothing_runs();
 }

@@ -15,6 +15,8 @@ if MODE == "absent":
         open(sys.argv[2], "rb").close()
     except OSError:
         sys.exit("the game's library is not installed")
+if MODE == "late" and time.time() < float(sys.argv[2]):
+    time.sleep(3600)
 if MODE == "library":
     ctypes.CDLL(sys.argv[2])
 

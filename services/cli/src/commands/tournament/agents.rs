@@ -1,6 +1,9 @@
 //! `arena tournament agents …`
 
-use arena_report::{standings::season, units};
+use arena_report::{
+    standings::{season, sound::check_sound},
+    units,
+};
 use arena_wire::v1::{self, AgentChangeKind};
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -182,6 +185,7 @@ impl OneArgs {
         };
         let standings = client.get_standings(request).await?.into_inner();
         let standings = standings.standings.unwrap_or_default();
-        output::print(&season::listing(&standings), self.output)
+        output::print(&season::listing(&standings), self.output)?;
+        Ok(check_sound(&standings)?)
     }
 }

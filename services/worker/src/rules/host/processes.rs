@@ -14,6 +14,7 @@ use crate::{
     rules::{
         RulesCause, RulesFailure,
         output::{end_of, with_last_line},
+        failure::ProcessError,
         process::RulesProcess,
         question::excuse,
     },
@@ -108,20 +109,22 @@ impl RulesHost {
         started
     }
 
-    /// Starts a process, and others if they are killed before they describe themselves.
+    /// Starts a process, others if they are killed before they describe themselves, and one other if the
+    /// first one is late: the machine may have been busy.
     fn start(&self) -> Started {
+        let mut was_late = false;
         for _ in 1..KILLED_MAX {
-            match self.start_once()? {
+            match self.start_once(&mut was_late)? {
                 Ok(process) => return Ok(process),
                 Err(failure) => self.log_retry(&failure, ASK_ANOTHER),
             }
         }
-        self.start_once()?
+        self.start_once(&mut was_late)?
     }
 
     /// Starts a process and waits for its description, which is the same for each. The inner failure is
-    /// that of a process that was killed.
-    fn start_once(&self) -> Result<Started, RulesFailure> {
+    /// that of a process that was killed, or of the first one that was late.
+    fn start_once(&self, was_late: &mut bool) -> Result<Started, RulesFailure> {
         let (sender, receiver) = mpsc::channel();
         let ended =
             || RulesFailure::new(RulesCause::Host, "the thread that starts rules has ended");
@@ -154,7 +157,9 @@ impl RulesHost {
                     message: format!("the package did not describe itself: {}", failure.message),
                     ..failure
                 };
-                match process.was_killed() {
+                let is_late = matches!(error, ProcessError::Late | ProcessError::NotReady(_));
+                let goes_on = is_late && !std::mem::replace(was_late, is_late);
+                match process.was_killed() || goes_on {
                     true => Ok(Err(failure)),
                     false => Err(failure),
                 }
