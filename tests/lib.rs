@@ -39,7 +39,7 @@ pub use disk::{Cut, Disk};
 pub use http::get;
 pub use joined::JoinedWorker;
 pub use output::{Output, errors};
-pub use program::{arena, find, lacks, python, python_path, repository};
+pub use program::{arena, find, is_long, lacks, python, python_path, repository};
 pub use server::Server;
 pub use tournament::{Games, PAPER_000, sha256, spec};
 pub use wait::{DEADLINE, until, within};

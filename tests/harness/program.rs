@@ -14,6 +14,12 @@ pub fn repository() -> &'static Path {
         .expect("tests/ is in the repository")
 }
 
+/// True in `tests/run --long`, which runs all of what other runs sample.
+#[must_use]
+pub fn is_long() -> bool {
+    env::var_os("ARENA_LONG").is_some()
+}
+
 /// The `arena` binary: ARENA_BIN, or else the one that was built with the tests.
 ///
 /// # Panics

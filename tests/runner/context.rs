@@ -49,6 +49,9 @@ impl Context {
             .env("CARGO_TERM_COLOR", "never")
             .env("CARGO_TERM_PROGRESS_WHEN", "never")
             .envs(self.python.iter().map(|python| ("ARENA_PYTHON", python)));
+        if self.arguments.long {
+            command.env("ARENA_LONG", "1");
+        }
     }
 
     /// Reads the variables that `setup` printed: the search path and Python.

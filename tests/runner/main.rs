@@ -31,7 +31,8 @@ without tests. Exit code 0 if nothing failed.
   FILTER         only tests whose name contains FILTER, and no checks
   --quick        without slow tests: tests across processes, doc tests
   --long         the stress tests at full length (about an hour), as release build,
-                 and the step guards; --only guards FILTER removes only these checks
+                 what other steps sample at full length (another hour), and the step
+                 guards; --only guards FILTER removes only these checks
   --only STEP,…  only these steps
   --list         list the steps
   --help         this text

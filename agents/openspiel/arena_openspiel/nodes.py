@@ -9,6 +9,7 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import repeat
 from math import gcd
+from resource import RUSAGE_SELF, getrusage
 
 try:
     import pyspiel
@@ -29,8 +30,10 @@ _DRAWING_BYTES_MAX = 64 << 10
 #: Numbers of a tensor, most of which are 0 or 1.
 _TENSOR_MAX = 16 << 10
 
-#: States of a game that a process keeps, at least. It keeps up to twice as many.
-_KEPT = 512
+#: States of a game that a process keeps at first, and at most. It keeps up to twice as many.
+_KEPT, _KEPT_MAX = 512, 8192
+#: It keeps no more of them than before if the process has used more memory than this (KiB; on macOS bytes).
+_MEMORY_MAX = 256 << 10
 #: Events for which a state is looked up among the kept ones before it is played from the start.
 _STEPS_BACK = 16
 
@@ -203,11 +206,13 @@ class Game:
         self.moves, self.outcomes = _cached(_moves, most), _cached(_outcomes, most)
         self.sees = _Sees(game)
         # When the newer ones are as many as are kept, the older ones are dropped.
-        self.newer, self.older = {}, {}
+        self.newer, self.older, self.kept = {}, {}, _KEPT
 
     def _keep(self, text, place):
-        if len(self.newer) >= _KEPT:
+        if len(self.newer) >= self.kept:
             self.newer, self.older = {}, self.newer
+            if self.kept < _KEPT_MAX and getrusage(RUSAGE_SELF).ru_maxrss < _MEMORY_MAX:
+                self.kept *= 2
         self.newer[text] = place
         return place
 

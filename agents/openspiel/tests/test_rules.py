@@ -271,7 +271,7 @@ def test_player_sees_the_same_at_states_that_look_the_same(name):
     assert different > 0 and len(seen) > 1
 
 
-def test_states_that_are_no_longer_kept_are_played_again():
+def test_states_that_are_no_longer_kept_are_played_again(monkeypatch):
     game = Rules("go(board_size=5)").game({}, 2)
     answers, events, draw = [game.look("")], [], random.Random(1)
     nodes = [json.loads(answers[0])]
@@ -281,18 +281,27 @@ def test_states_that_are_no_longer_kept_are_played_again():
         nodes.append(json.loads(answers[-1]))
     order = draw.sample(range(len(events)), len(events))
     for bound in (1, 3, 1000):
-        spiel_nodes._KEPT, kept = bound, spiel_nodes._KEPT
-        try:
-            game.newer, game.older = {}, {}
-            for at in order:
-                assert game.look(nodes[at]["state"]) == answers[at]
-                assert game.apply(nodes[at]["state"], events[at]) == answers[at + 1]
-                # An action that was applied changes no state that is kept.
-                assert game.look(nodes[at]["state"]) == answers[at]
-            assert [game.look(node["state"]) for node in nodes] == answers
-            assert len(game.newer) <= bound and len(game.older) <= bound
-        finally:
-            spiel_nodes._KEPT = kept
+        monkeypatch.setattr(spiel_nodes, "_KEPT_MAX", bound)
+        game.newer, game.older, game.kept = {}, {}, bound
+        for at in order:
+            assert game.look(nodes[at]["state"]) == answers[at]
+            assert game.apply(nodes[at]["state"], events[at]) == answers[at + 1]
+            # An action that was applied changes no state that is kept.
+            assert game.look(nodes[at]["state"]) == answers[at]
+        assert [game.look(node["state"]) for node in nodes] == answers
+        assert len(game.newer) <= bound and len(game.older) <= bound
+
+
+def test_more_states_are_kept_while_there_is_memory(monkeypatch):
+    for memory, kept in [(1 << 40, 4), (0, 2)]:
+        monkeypatch.setattr(spiel_nodes, "_KEPT", 2)
+        monkeypatch.setattr(spiel_nodes, "_KEPT_MAX", 4)
+        monkeypatch.setattr(spiel_nodes, "_MEMORY_MAX", memory)
+        game = Rules("go(board_size=5)").game({}, 2)
+        node = json.loads(game.look(""))
+        for _ in range(10):
+            node = json.loads(game.apply(node["state"], node["legal"][0]))
+        assert game.kept == kept
 
 
 def test_ids_are_places_if_there_are_more_actions_than_ids(monkeypatch):

@@ -13,8 +13,8 @@ use crate::{
     lock,
     rules::{
         RulesCause, RulesFailure,
-        output::{end_of, with_last_line},
         failure::ProcessError,
+        output::{end_of, with_last_line},
         process::RulesProcess,
         question::excuse,
     },
