@@ -235,6 +235,27 @@ fn registration_options_are_checked() {
 }
 
 #[test]
+fn worker_options_are_checked() {
+    let world = World::new();
+    let worker = ["worker", "--coordinator", "http://127.0.0.1:9"];
+    for (more, words) in [
+        (["--agent-path", "/nowhere/at/all"], "no such file or folder"),
+        (["--agent-env", "TOKEN=secret"], "the name of a variable alone"),
+        (["--agent-env", "1ST"], "the name of a variable alone"),
+    ] {
+        let _ = world
+            .arena(&[&worker[..], &more].concat())
+            .fails(2, &[more[0], words]);
+    }
+    let program = world.write("program", "");
+    let register = ["agent", "register", "x", "--binary", &program];
+    let _ = world
+        .arena(&[&register[..], &["--memory", "0"]].concat())
+        .fails(2, &["--memory"]);
+    errors_read_as_reviewed("worker_options_are_checked", &world);
+}
+
+#[test]
 fn special_endpoints_are_refused() {
     if !arena_test_isolation::leave_network("special_endpoints_are_refused") {
         return;

@@ -160,7 +160,8 @@ pub(crate) struct WorkerArgs {
         env = "ARENA_AGENT_PATH",
         hide_env_values = true,
         value_name = "PATH",
-        value_delimiter = ':'
+        value_delimiter = ':',
+        value_parser = existing
     )]
     agent_path: Vec<PathBuf>,
 
@@ -170,7 +171,8 @@ pub(crate) struct WorkerArgs {
         env = "ARENA_WORKER_AGENT_ENV",
         hide_env_values = true,
         value_name = "NAME",
-        value_delimiter = ','
+        value_delimiter = ',',
+        value_parser = variable
     )]
     agent_env: Vec<String>,
 
@@ -311,6 +313,28 @@ fn agent_user(text: &str) -> Result<AgentUser, String> {
         (None, None) => Err(
             "this machine has no user of this name; give the number or the name of \
              an existing user"
+                .to_owned(),
+        ),
+    }
+}
+
+/// A file or folder that exists: an agent without its interpreter would only be late.
+fn existing(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    match text.is_empty() || path.exists() {
+        true => Ok(path),
+        false => Err("there is no such file or folder on this machine".to_owned()),
+    }
+}
+
+/// The name of an environment variable. Its value is that of the worker.
+fn variable(text: &str) -> Result<String, String> {
+    let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    match text.bytes().all(is_part) && text.starts_with(|it: char| !it.is_ascii_digit()) {
+        true => Ok(text.to_owned()),
+        false => Err(
+            "give the name of a variable alone, such as HF_HOME; agents get the value that the \
+             worker has"
                 .to_owned(),
         ),
     }

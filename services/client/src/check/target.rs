@@ -51,10 +51,11 @@ pub struct Target {
     #[arg(long, default_value_t = 10, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600), requires = "program", conflicts_with = "endpoint")]
     pub start_timeout: u64,
 
-    /// Memory limit of a binary, in MiB [default: as its manifest says, or no limit]
+    /// Memory limit of a binary, in MiB [default: as its manifest says, or 8192]
     #[arg(
         long,
         value_name = "MIB",
+        value_parser = clap::value_parser!(u64).range(1..=1 << 20),
         requires = "program",
         conflicts_with = "endpoint"
     )]
