@@ -239,8 +239,14 @@ fn worker_options_are_checked() {
     let world = World::new();
     let worker = ["worker", "--coordinator", "http://127.0.0.1:9"];
     for (more, words) in [
-        (["--agent-path", "/nowhere/at/all"], "no such file or folder"),
-        (["--agent-env", "TOKEN=secret"], "the name of a variable alone"),
+        (
+            ["--agent-path", "/nowhere/at/all"],
+            "no such file or folder",
+        ),
+        (
+            ["--agent-env", "TOKEN=secret"],
+            "the name of a variable alone",
+        ),
         (["--agent-env", "1ST"], "the name of a variable alone"),
     ] {
         let _ = world

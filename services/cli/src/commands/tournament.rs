@@ -289,8 +289,11 @@ use changed;
 /// its agents are not checked. `seed` replaces the spec's seed.
 pub(crate) fn read_spec(path: &Path, set: &SetArgs, seed: Option<&str>) -> Outcome<(String, Spec)> {
     let shown = path.display();
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| Failure::usage(format!("cannot read {shown}: {error}")))?;
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        Failure::usage(format!(
+            "cannot read {shown}: {error}; give the path of a spec, a file in TOML"
+        ))
+    })?;
     let text = set.apply(text).map_err(about(path))?;
     let spec = Spec::parse(&text)
         .map_err(Failure::usage)

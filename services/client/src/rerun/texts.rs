@@ -24,7 +24,7 @@ pub fn texts(file: &Path) -> Outcome<Vec<Text>> {
     } else {
         File::open(file).and_then(|mut file| file.read_to_end(&mut bytes))
     }
-    .map_err(|error| Failure::usage(format!("cannot read {shown}: {error}")))?;
+    .map_err(|error| Failure::usage(format!("cannot read {shown}: {error}; give the path of a file with records, or - for standard input")))?;
     // Invalid UTF-8 is rejected later as an invalid record.
     let whole = String::from_utf8_lossy(&bytes);
     let lines = (1..).zip(whole.lines());

@@ -139,7 +139,16 @@ impl CoordinatorService for CoordinatorRpc {
         let by = principal(&request);
         let v1::PlanTournamentRequest { spec_toml, seed } = request.get_ref();
         // A plan is the same with any seed, and must not show a sealed one.
-        let seed = if seed.starts_with(SEALED) { "" } else { seed };
+        let seed = match seed.strip_prefix(SEALED) {
+            None => seed,
+            Some(commitment) if commitment.len() == 64 => "",
+            Some(_) => {
+                return Err(Error::Request(format!(
+                    "the seed does not have 64 hexadecimal digits behind `{SEALED}`"
+                ))
+                .into());
+            }
+        };
         let (plan, _) = self.handle.plan(spec_toml, seed, &by).await?;
         Ok(Response::new(plan.response()))
     }

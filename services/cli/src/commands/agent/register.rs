@@ -255,8 +255,11 @@ struct Fragment {
 
 fn read_fragment(path: &Path) -> Outcome<Variant> {
     let shown = path.display();
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| Failure::usage(format!("cannot read {shown}: {error}")))?;
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        Failure::usage(format!(
+            "cannot read {shown}: {error}; give the path of a file with one [[agent]]"
+        ))
+    })?;
     let fragment: Fragment = toml::from_str(&text)
         .map_err(|error| Failure::usage(format!("{shown}: {}", error.to_string().trim_end())))?;
     let count = fragment.agent.len();
