@@ -10,11 +10,13 @@
 //! partial association in three-way contingency tables", International Statistical Review 46,
 //! 1978. Sums over groups give one statistic for each worker and agent.
 //!
-//! Probabilities are those of Bernstein's inequality, not of the normal distribution, which is far
-//! too small in its tails if an agent wins few games. For wins and losses this is a bound, because
+//! Probabilities are those of Bernstein's inequality or, for few blocks, of Serfling's, whichever is smaller, and not
+//! of the normal distribution, which is far too small in its tails if an agent wins few games. For wins and losses this is a bound, because
 //! a hypergeometric variable is a sum of independent ones: V. A. Vatutin and V. G. Mikhailov,
 //! "Limit theorems for the number of empty cells", Theory of Probability and its Applications 27,
-//! 1982. They are multiplied by the number of statistics (Bonferroni).
+//! 1982. Serfling's inequality holds for all scores: R. J. Serfling, "Probability inequalities for the sum in
+//! sampling without replacement", Annals of Statistics 2, 1974. Probabilities are multiplied by the number of
+//! statistics (Bonferroni).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -317,6 +319,8 @@ struct Total {
     score: f64,
     expected: f64,
     variance: f64,
+    /// The number of blocks, as far as they are a draw and not all blocks of their group.
+    drawn: f64,
 }
 
 impl Total {
@@ -329,15 +333,19 @@ impl Total {
             let mean = all.units as f64 / of;
             let squares = (all.squares as f64 - of * mean * mean).max(0.0);
             self.variance += n * (of - n) / (of * (of - 1.0)) * squares / (most * most);
+            // The deviation of the other blocks is as large.
+            let drawn = n.min(of - n);
+            self.drawn += drawn * (1.0 - (drawn - 1.0) / of);
         }
     }
 
-    /// Upper bound of the probability of a sum at least as far from its mean: Bernstein's
-    /// inequality for terms that differ by at most 1 from their mean.
+    /// Upper bound of the probability of a sum at least as far from its mean, for terms from 0 to 1: that of
+    /// Bernstein's inequality or that of Serfling's.
     fn p(self) -> f64 {
         let far = (self.score - self.expected).abs();
-        let exponent = far * far / (2.0 * (self.variance + far / 3.0));
-        2.0 * libm::exp(-exponent)
+        let bernstein = far * far / (2.0 * (self.variance + far / 3.0));
+        let serfling = 2.0 * far * far / self.drawn;
+        2.0 * libm::exp(-bernstein.max(serfling))
     }
 }
 

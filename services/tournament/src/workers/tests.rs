@@ -168,6 +168,24 @@ fn worker_with_a_stronger_bot_is_found() {
 }
 
 #[test]
+fn worker_that_plays_all_games_is_found_by_second_plays() {
+    // One worker plays every block, and agent 0 wins nearly all. Two others play them again, and it wins a third.
+    for (blocks, is_found) in [(30, true), (8, false)] {
+        let (mut first, mut second) = (WorkerScores::new(2), WorkerScores::new(2));
+        for index in 0..2 * blocks {
+            let seats = if index % 2 == 0 { [0, 1] } else { [1, 0] };
+            let won = |wins: bool| seats.map(|it| 2 - u8::from((it == 0) == wins));
+            first.add("", "liar", &game(index, seats, &won(index / 2 != 0)));
+            let honest = ["one", "two"][(index / 2 % 2) as usize];
+            second.add("", honest, &game(index, seats, &won(index / 2 % 3 == 0)));
+        }
+        let found = first.deviations(&second);
+        let finds_liar = found.iter().any(|it| it.worker == "liar");
+        assert_eq!(finds_liar, is_found, "{found:?}");
+    }
+}
+
+#[test]
 fn second_plays_are_compared() {
     // Each pair was played by one worker only: without second plays nothing can be compared.
     let (mut first, mut second) = (WorkerScores::new(2), WorkerScores::new(2));
