@@ -126,6 +126,23 @@ fn kit_of_rules_passes_its_check() {
 }
 
 #[test]
+fn misspelt_fields_of_a_class_are_named() {
+    let world = World::with_python();
+    let new = ["rulesets", "new", "--lang", "python", "mine"];
+    let _ = world.arena(&new).ok();
+    let rules = world.folder().join("mine/game.py");
+    let text = fs::read_to_string(&rules).expect("a game");
+    for (field, misspelt) in [("chance", "chanse"), ("events_max", "max_events")] {
+        let changed = text.replacen(&format!("    {field} = "), &format!("    {misspelt} = "), 1);
+        assert_ne!(changed, text);
+        fs::write(&rules, changed).expect("written");
+        let words = format!("'{misspelt}'; did you mean '{field}'?");
+        let check = ["rulesets", "check", "mine", "--games", "1"];
+        let _ = world.arena(&check).fails(3, &[&words]);
+    }
+}
+
+#[test]
 fn rules_that_answer_one_state_of_a_message_play_the_same_games() {
     let world = World::with_python();
     let spec = spec("cup", "pig", 6, &["random", "second"], "");

@@ -9,7 +9,7 @@ use std::{
 
 use arena_engine::{
     ActionId, AnyGame, Event, Game, MAX_SEATS, Node, OutcomeId, PerSeat, PositionError, Transcript,
-    options::{OptionError, Options},
+    options::{OptionError, Options, coerce},
 };
 
 use crate::{
@@ -80,6 +80,9 @@ pub enum AddError {
     /// Other numbers cannot be played.
     #[error("ruleset {0}: seats are {1} to {2}, but have to be within 2 to {MAX_SEATS}")]
     Seats(&'static str, usize, usize),
+    /// No tournament could be played with such a value.
+    #[error("ruleset {0}: {1}: correct the default, the preset or the bounds")]
+    Value(&'static str, String),
     /// The list of rulesets never changes.
     #[error("rulesets have to be added once, before any other use of this program")]
     Late,
@@ -139,6 +142,7 @@ pub fn add_rulesets(rulesets: Vec<AddedRuleset>) -> Result<(), AddError> {
     check_names(rulesets.iter().map(|added| added.info.name))?;
     for AddedRuleset { info, .. } in &rulesets {
         check_seats(info)?;
+        check_values(info)?;
     }
     ADDED.set(rulesets).map_err(|_| AddError::Late)
 }
@@ -150,6 +154,28 @@ fn check_seats(info: &RulesetInfo) -> Result<(), AddError> {
         true => Ok(()),
         false => Err(AddError::Seats(info.name, least, most)),
     }
+}
+
+/// Checks the defaults of all options, and the values of presets.
+fn check_values(info: &RulesetInfo) -> Result<(), AddError> {
+    let wrong = |what: String| AddError::Value(info.name, what);
+    for spec in &info.options {
+        coerce(spec, &spec.default).map_err(|error| wrong(format!("the default of {error}")))?;
+    }
+    for preset in &info.presets {
+        for (name, value) in &preset.options {
+            let spec = info.options.iter().find(|spec| spec.name == *name);
+            let unknown = || {
+                wrong(format!(
+                    "preset \"{}\" has no option \"{name}\"",
+                    preset.name
+                ))
+            };
+            coerce(spec.ok_or_else(unknown)?, value)
+                .map_err(|error| wrong(format!("preset \"{}\": {error}", preset.name)))?;
+        }
+    }
+    Ok(())
 }
 
 fn check_names(names: impl Iterator<Item = &'static str>) -> Result<(), AddError> {
@@ -425,6 +451,8 @@ rules! {
 
 #[cfg(test)]
 mod tests {
+    use arena_engine::options::{Kind, Preset, Value};
+
     use super::*;
 
     #[test]
@@ -452,6 +480,32 @@ mod tests {
             info.seats = seats;
             assert_eq!(check_seats(&info).is_ok(), is_valid, "{seats:?}");
         }
+    }
+
+    #[test]
+    fn defaults_and_presets_are_checked() {
+        for info in crate::rulesets() {
+            assert_eq!(check_values(info), Ok(()));
+        }
+        let mut info = crate::ruleset("kalah").expect("a ruleset").clone();
+        info.options[0].kind = Kind::Int { min: 6, max: 30 };
+        info.options[0].default = Value::Int(99);
+        let error = check_values(&info).expect_err("the default is too large");
+        assert!(
+            error
+                .to_string()
+                .contains("99 is not a whole number from 6 to 30"),
+            "{error}"
+        );
+        info.options.clear();
+        info.presets = vec![Preset::new("odd", &[("seeds", Value::Int(3))], "")];
+        let error = check_values(&info).expect_err("there is no such option");
+        assert!(
+            error
+                .to_string()
+                .contains("\"odd\" has no option \"seeds\""),
+            "{error}"
+        );
     }
 
     #[test]

@@ -110,9 +110,24 @@ def serve(rules):
             answers.flush()
 
 
+def _check_names(rules):
+    """Raises `ValueError` if the class lacks a field and has one that is spelt nearly alike."""
+    import difflib
+
+    missing = [field for field in _FIELDS if not hasattr(rules, field)]
+    for name, value in vars(rules).items():
+        if isinstance(value, (bool, int, str, list, tuple)) and name not in _FIELDS and name[0] != "_":
+            words = sorted(name.split("_"))
+            near = [field for field in missing if sorted(field.split("_")) == words]
+            near = near or difflib.get_close_matches(name, missing, 1, 0.8)
+            if near:
+                raise ValueError(f"the class has {name!r}; did you mean {near[0]!r}?")
+
+
 def _answer(rules, games, message):
     kind = message.get("type")
     if kind == "describe":
+        _check_names(rules)
         description = {field: getattr(rules, field) for field in _FIELDS if hasattr(rules, field)}
         if description.get("information") == "hidden" and not hasattr(rules, "position"):
             raise ValueError("information is hidden: write position(state), what the seat that decides sees")

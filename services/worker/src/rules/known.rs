@@ -300,7 +300,7 @@ fn check_names(count: usize, names: &[String]) -> Result<(), String> {
     if let Some(wrong) = names.iter().find(|name| !is_notation(name)) {
         let wrong: String = wrong.chars().take(NOTATION_BYTES_MAX).collect();
         return Err(format!(
-            "{wrong:?} is no notation: 1 to {NOTATION_BYTES_MAX} ASCII letters without spaces, \
+            "{wrong:?} is no notation: 1 to {NOTATION_BYTES_MAX} printable ASCII characters without spaces, \
              quotes and backslashes"
         ));
     }
