@@ -126,10 +126,10 @@ fn only_precedes_filter() {
             "setup",
             "rust",
             "doc",
+            "openspiel",
             "reports",
             "recompute",
             "python",
-            "openspiel",
             "pettingzoo",
             "client",
             "kits"
@@ -170,10 +170,18 @@ fn steps_start_when_they_disturb_no_running_step() {
         // Steps share the cores, and leave no core idle.
         (&["reports"], &["rust"], None),
         (&["reports"], &["recompute"], Some("reports")),
-        (&["python"], &["recompute", "stress"], None),
+        (&["python"], &["openspiel", "stress"], None),
         // Steps that wait for half of their time share a core.
-        (&["client"], &["recompute", "reports"], Some("client")),
-        (&["python"], &["recompute", "reports", "client"], None),
+        (
+            &["client"],
+            &["recompute", "reports", "kits"],
+            Some("client"),
+        ),
+        (
+            &["python"],
+            &["recompute", "reports", "kits", "client"],
+            None,
+        ),
         // What they need is compiled while the Rust tests wait.
         (&["libraries"], &["rust"], Some("libraries")),
         (&["libraries"], &["rust", "doc"], None),
