@@ -51,6 +51,13 @@ impl Fleet {
             .worker_with(&self.coordinator, "ARENA_AGENT_PATH", folder)
     }
 
+    /// A worker that may read no such folder.
+    fn lacking(&self) -> Server {
+        let empty = self.world.folder().join("empty");
+        fs::create_dir(&empty).expect("a folder");
+        self.worker(empty.to_str().expect("UTF-8"))
+    }
+
     fn start(&self, name: &str) -> String {
         let text = spec(name, "hostile", 60, &["random", "second"], "");
         let text = format!("{text}\n[[agent]]\nname = \"second\"\nbot = \"random\"\n");
@@ -92,7 +99,7 @@ fn library() -> &'static Path {
 fn rules_play_where_they_start() {
     let fleet = Fleet::new("absent", library());
     fleet.register("absent", &[]);
-    let lacking = fleet.worker("/nowhere");
+    let lacking = fleet.lacking();
     let able = fleet.worker(&fleet.machine);
     let id = fleet.start("some");
     fleet.finish(&id);
@@ -110,7 +117,7 @@ fn rules_play_where_they_start() {
 fn rules_that_start_nowhere_go_on_with_a_worker_where_they_do() {
     let fleet = Fleet::new("absent", library());
     fleet.register("absent", &[]);
-    let lacking = fleet.worker("/nowhere");
+    let lacking = fleet.lacking();
     let id = fleet.start("none");
     let watched = fleet.watch(&id);
     for words in [

@@ -245,9 +245,9 @@ fn worker_options_are_checked() {
         ),
         (
             ["--agent-env", "TOKEN=secret"],
-            "the name of a variable alone",
+            "takes names of variables alone",
         ),
-        (["--agent-env", "1ST"], "the name of a variable alone"),
+        (["--agent-env", "1ST"], "names of variables alone"),
     ] {
         let _ = world
             .arena(&[&worker[..], &more].concat())

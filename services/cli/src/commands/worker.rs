@@ -171,8 +171,7 @@ pub(crate) struct WorkerArgs {
         env = "ARENA_WORKER_AGENT_ENV",
         hide_env_values = true,
         value_name = "NAME",
-        value_delimiter = ',',
-        value_parser = variable
+        value_delimiter = ','
     )]
     agent_env: Vec<String>,
 
@@ -259,6 +258,17 @@ impl WorkerArgs {
             Sandbox::of_level,
         );
         options.sandbox.readable.extend(self.agent_path);
+        // A value may be a secret, so it is not repeated.
+        if !self
+            .agent_env
+            .iter()
+            .all(|name| name.is_empty() || is_variable(name))
+        {
+            return Err(Failure::usage(
+                "--agent-env (ARENA_WORKER_AGENT_ENV) takes names of variables alone, such as HF_HOME; \
+                 agents get the values that the worker has",
+            ));
+        }
         options.sandbox.variables = self.agent_env;
         options.sandbox.user = self.agent_user.map(|user| user.uid);
         options.sandbox.group = self.agent_user.map(|user| user.gid);
@@ -327,17 +337,10 @@ fn existing(text: &str) -> Result<PathBuf, String> {
     }
 }
 
-/// The name of an environment variable. Its value is that of the worker.
-fn variable(text: &str) -> Result<String, String> {
+/// True for the name of an environment variable.
+fn is_variable(name: &str) -> bool {
     let is_part = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-    match text.bytes().all(is_part) && text.starts_with(|it: char| !it.is_ascii_digit()) {
-        true => Ok(text.to_owned()),
-        false => Err(
-            "give the name of a variable alone, such as HF_HOME; agents get the value that the \
-             worker has"
-                .to_owned(),
-        ),
-    }
+    name.bytes().all(is_part) && name.starts_with(|it: char| !it.is_ascii_digit())
 }
 
 /// True if the coordinator is on this machine, so that its users can be expected to own the agents.
