@@ -168,6 +168,17 @@ async fn report_is_recorded_with_the_name_of_the_lease() {
     );
 }
 
+/// Ends the stay of a worker, which may still report.
+async fn leave(mut worker: FakeWorker) -> FakeWorker {
+    let request = v1::LeaveRequest {
+        worker_id: worker.id.clone(),
+        boot_epoch: worker.boot_epoch,
+        session: worker.session.clone(),
+    };
+    worker.client.leave(request).await.expect("it leaves");
+    worker
+}
+
 #[tokio::test]
 async fn late_record_of_an_ended_stay_refutes_the_games_of_a_liar() {
     let options = Options {
@@ -185,29 +196,35 @@ async fn late_record_of_an_ended_stay_refutes_the_games_of_a_liar() {
     let mut honest = join(&arena, "honest", 8).await;
     honest.games = 8;
     let late = honest.lease().await;
-    let leave = v1::LeaveRequest {
-        worker_id: honest.id.clone(),
-        boot_epoch: honest.boot_epoch,
-        session: honest.session.clone(),
-    };
-    honest.client.leave(leave).await.expect("it leaves");
+    let mut gone = leave(honest).await;
     let mut liar = join(&arena, "liar", 7).await;
     while let Some(lease) = liar.try_lease(0).await.expect("answered") {
         let games = lease.games.iter().map(|it| won(it, 1)).collect();
         liar.report(&lease, games).await.expect("taken");
     }
+    // A new process is audited more. An accomplice ends these audits, so that nothing is open.
+    let mut accomplice = join(&arena, "accomplice", 6).await;
+    while let Some(lease) = accomplice.try_lease(0).await.expect("answered") {
+        let games = lease.games.iter().map(|it| won(it, 1)).collect();
+        accomplice.report(&lease, games).await.expect("taken");
+    }
+    let _ = leave(accomplice).await;
     let (audits, _) = shown(&arena).await;
-    // A new process is audited more.
-    assert!(audits.due < 10 && audits.disputed == 0, "{audits:?}");
+    assert_eq!((audits.waiting, audits.differing), (0, 0));
+    let agreed = audits.agreed as usize;
 
-    let answer = honest.play(&late).await;
+    let answer = gone.play(&late).await;
     assert_eq!(answer.differing.len(), 8);
     let (audits, _) = shown(&arena).await;
     assert_eq!((audits.differing, audits.disputed), (8, 8));
     let mut third = join(&arena, "third", 9).await;
-    assert_eq!(third.play_all().await, 40, "the liar's other games, too");
+    let played = third.play_all().await;
+    assert!(
+        played + agreed >= 40,
+        "the liar's other games, too: {played}"
+    );
     let (audits, named) = shown(&arena).await;
-    assert_eq!((audits.due, audits.refuted, named), (40, 8, 0));
+    assert_eq!((audits.refuted, named), (8, 0));
     let quarantined: Vec<String> = { fleet(&arena).await.into_iter() }
         .filter_map(|(name, _, is_in)| is_in.then_some(name))
         .collect();
