@@ -4,9 +4,9 @@
 //! [`Audits::restore`] gets the results of earlier audits.
 //!
 //! An audit never runs on the worker process that played the game (see [`WorkerProcess`]), and on
-//! one of its owner only if no other owner is connected (see [`Auditor`]). The process of a game is
-//! not stored, so after a restart of the coordinator, any process may audit earlier games. If the
-//! records differ, a third process plays the game (see [`Disputes`]).
+//! one of its owner only if no other owner is connected (see [`Auditor`]). The store has the
+//! process of each game, but a restart reads it for claimed and differing games alone. So any process may
+//! audit other earlier games. If the records differ, a third process plays the game (see [`Disputes`]).
 
 mod comparisons;
 mod failed;

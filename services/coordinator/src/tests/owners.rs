@@ -23,6 +23,11 @@ async fn guarded(folder: &tempfile::TempDir) -> Guarded {
         events: Some(folder.path().to_owned()),
         ..options(memory())
     };
+    started(options).await
+}
+
+/// A coordinator with these options and a running tournament.
+async fn started(options: Options) -> Guarded {
     let arena = Guarded::with(options, Token::draw().expect("random numbers")).await;
     let start = v1::StartTournamentRequest {
         spec_toml: SPEC.to_owned(),
@@ -90,13 +95,7 @@ async fn second_record_of_one_owner_charges_its_worker() {
             audit_share: 1.0,
             ..options(memory())
         };
-        let arena = Guarded::with(options, Token::draw().expect("random numbers")).await;
-        let start = v1::StartTournamentRequest {
-            spec_toml: SPEC.to_owned(),
-            ..Default::default()
-        };
-        let mut admin = arena.user(&arena.admin);
-        admin.start_tournament(start).await.expect("started");
+        let arena = started(options).await;
         let mut honest = join(&arena, "honest", 8).await;
         let mut liar = join(&arena, "liar", 7).await;
         let lease = liar.lease().await;
@@ -186,13 +185,7 @@ async fn late_record_of_an_ended_stay_refutes_the_games_of_a_liar() {
         audit_share: 0.000_001,
         ..options(memory())
     };
-    let arena = Guarded::with(options, Token::draw().expect("random numbers")).await;
-    let start = v1::StartTournamentRequest {
-        spec_toml: SPEC.to_owned(),
-        ..Default::default()
-    };
-    let mut admin = arena.user(&arena.admin);
-    admin.start_tournament(start).await.expect("started");
+    let arena = started(options).await;
     let mut honest = join(&arena, "honest", 8).await;
     honest.games = 8;
     let late = honest.lease().await;
