@@ -334,3 +334,31 @@ fn samples_do_not_count_as_agreed() {
     let shown = audits.so_far();
     assert_eq!((shown.sampled, shown.agreed, shown.waiting()), (1, 0, 0));
 }
+
+#[test]
+fn game_that_another_owner_cannot_play_is_unverified_until_a_worker_joins() {
+    for (auditor, unverified) in [("owner", 0), ("another owner", 1)] {
+        let mut processes = WorkerProcesses::default();
+        processes.set_owner(ONE, "owner".into());
+        processes.set_owner(TWO, auditor.into());
+        let agents = AgentStarts::default();
+        let mut audits = audits(1_000_000, 1);
+        audits.durable(0, ONE);
+        take(&mut audits, 1, TWO);
+        for _ in 0..FAILED_MAX {
+            audits.fail(0, TWO, &processes, &agents);
+            take_alone(&mut audits, TWO);
+        }
+        let shown = audits.so_far();
+        assert_eq!((shown.given_up, shown.unverified), (1, unverified));
+        audits.try_again();
+        let shown = audits.so_far();
+        assert_eq!(
+            (shown.given_up, shown.unverified, shown.waiting()),
+            (0, 0, 1)
+        );
+        assert_eq!(take_alone(&mut audits, TWO).len(), 1);
+        audits.fail(0, TWO, &processes, &agents);
+        assert_eq!(audits.so_far().unverified, unverified, "one more attempt");
+    }
+}
